@@ -1,0 +1,74 @@
+"""The exact sign of w·x - t.
+
+Floats are dyadic rationals, so the sign of ``w·x - t`` is a well-defined fact. It is computed in
+float64 together with a bound on the rounding error; only entries that the bound leaves in doubt
+are computed again in rationals.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_UNIT = 2.0**-53  # relative rounding error of one float64 operation
+_TINY = 2.0**-1074  # absolute rounding error of one product that underflows
+_EXACT = 2.0**53  # integers up to here are floats
+
+
+def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, NDArray[np.int8]]:
+    """``inputs @ weights.T - thresholds``: the rounded values, and their exact signs (-1, 0, 1)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = inputs @ weights.T - thresholds
+        size = np.abs(inputs) @ np.abs(weights).T + np.abs(thresholds)
+    signs = np.sign(values)
+    n_terms = weights.shape[1] + 2
+    if not _sums_are_exact(inputs, weights, thresholds, size):
+        error = n_terms * _UNIT / (1 - n_terms * _UNIT) * size * (1 + 2**-20) + n_terms * _TINY
+        with np.errstate(invalid="ignore"):
+            in_doubt = ~((np.abs(values) > error) & np.isfinite(values))
+        for i, j in zip(*np.nonzero(in_doubt), strict=True):
+            signs[i, j] = _rational_sign(inputs[i], weights[j], thresholds[j])
+    return values, signs.astype(np.int8)
+
+
+def exact_dot(left: Floats, right: Floats) -> Fraction:
+    """``left·right`` as a rational number."""
+    return sum(
+        (Fraction(a) * Fraction(b) for a, b in zip(left.tolist(), right.tolist(), strict=True) if a and b),
+        Fraction(0),
+    )
+
+
+def quantum(values: Floats) -> int:
+    """The largest e such that every value is an integer multiple of 2**e (0 if all are zero)."""
+    nonzero = values[values != 0]
+    if nonzero.size == 0:
+        return 0
+    mantissas, exponents = np.frexp(nonzero)
+    integers = (mantissas * _EXACT).astype(np.int64)
+    lowest_bits = (integers & -integers).astype(np.float64)
+    trailing_zeros = np.frexp(lowest_bits)[1] - 1
+    return int((exponents - 53 + trailing_zeros).min())
+
+
+def _sums_are_exact(inputs: Floats, weights: Floats, thresholds: Floats, size: Floats) -> bool:
+    """Whether every partial sum is an integer multiple of one power of two, and small enough.
+
+    Then float64 makes no rounding error at all; so it is for integer data and integer weights.
+    """
+    largest = float(size.max(initial=0.0))
+    if not np.isfinite(largest):
+        return False
+    grid = quantum(inputs) + quantum(weights)
+    if thresholds.any():
+        grid = min(grid, quantum(thresholds))
+    return grid > -1000 and largest < np.ldexp(_EXACT, min(grid, 900))
+
+
+def _rational_sign(row: Floats, weights: Floats, threshold: float) -> int:
+    difference = exact_dot(row, weights) - Fraction(float(threshold))
+    return (difference > 0) - (difference < 0)

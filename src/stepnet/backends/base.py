@@ -1,0 +1,104 @@
+"""Backend: what every solver offers, and Outcome: what it answers."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from stepnet.arithmetic import Floats
+from stepnet.errors import YES, Answer, MissingExtraError
+from stepnet.milp.model import Model
+
+Status = Literal["optimal", "infeasible", "stopped"]
+POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Task:
+    """A program with everything a solver is told about it."""
+
+    model: Model
+    start: Floats | None = None
+    time_limit: float = float("inf")
+    gap: float = 0.0
+    threads: int = 1
+    seed: int = 0
+    tolerance: float | None = None  # of rows and integrality; None: the solver's own default
+    on_solution: Callable[[Floats, float], None] = field(default=lambda point, objective: None)
+    on_bound: Callable[[float], None] = field(default=lambda bound: None)
+    should_stop: Callable[[], bool] = field(default=lambda: False)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a solver says: claims, not facts. ``bound`` is valid for the program it was given."""
+
+    status: Status
+    bound: float
+    point: Floats | None = None
+    objective: float = float("inf")
+
+
+class Backend(ABC):
+    """One solver. Its name, its Python package, and the extra that installs it."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    package: ClassVar[str]
+    extra: ClassVar[str | None] = None
+
+    def is_available(self) -> bool:
+        """Whether the package can be imported; takes no licence."""
+        return importlib.util.find_spec(self.package) is not None
+
+    def version(self) -> str:
+        return importlib.metadata.version(self.package)
+
+    def require(self) -> None:
+        if not self.is_available():
+            raise MissingExtraError(
+                f"solver={self.name!r} needs the package {self.package!r}, which is not installed. "
+                f"Install it with: pip install 'stepnet[{self.extra}]'"
+            )
+
+    def accepts(self, model: Model) -> Answer:
+        """Whether this solver takes programs of this kind."""
+        return YES
+
+    @abstractmethod
+    def solve(self, task: Task) -> Outcome:
+        """Solve within the task's limits; raises only if the solver itself fails."""
+
+
+def run_stoppable(solve: Callable[[], None], stop: Callable[[], None], should_stop: Callable[[], bool]) -> None:
+    """Run a solver in a thread of its own, so that Ctrl-C reaches Python, and stop it when asked.
+
+    The first error raised in the solver's thread is raised here.
+    """
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            solve()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(POLL_SECONDS)
+            if thread.is_alive() and should_stop():
+                stop()
+    except BaseException:
+        stop()
+        thread.join()
+        raise
+    if errors:
+        raise errors[0]

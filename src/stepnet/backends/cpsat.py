@@ -1,0 +1,105 @@
+"""CP-SAT (OR-Tools): programs of integers alone, so discrete weights on integer data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from stepnet.arithmetic import Floats
+from stepnet.backends.base import Backend, Outcome, Status, Task, run_stoppable
+from stepnet.errors import YES, Answer, SolverError
+from stepnet.milp.model import Model
+
+_STATUS: dict[str, Status] = {
+    "OPTIMAL": "optimal",
+    "FEASIBLE": "stopped",
+    "INFEASIBLE": "infeasible",
+    "UNKNOWN": "stopped",
+}
+_LARGEST = 1 << 40
+
+
+class CpSat(Backend):
+    name = "cpsat"
+    title = "CP-SAT"
+    package = "ortools"
+    extra = "cpsat"
+
+    def accepts(self, model: Model) -> Answer:
+        if model.is_bilinear or not model.is_integral:
+            return Answer(
+                "CP-SAT takes integer variables and integer coefficients alone. Use weights='ternary' on data "
+                "that are integers and weights of rows that are integers, or solver='highs'."
+            )
+        if np.abs(model.matrix.data).max(initial=0.0) > _LARGEST:
+            return Answer("CP-SAT takes coefficients up to 2^40; round the data to fewer digits or use solver='highs'.")
+        return YES
+
+    def solve(self, task: Task) -> Outcome:
+        self.require()
+        from ortools.sat.python import cp_model
+
+        program, columns = _fill(cp_model, task.model)
+        if task.start is not None:
+            for column, value in zip(columns, task.start, strict=True):
+                program.add_hint(column, round(float(value)))
+        solver = cp_model.CpSolver()
+        parameters = solver.parameters
+        parameters.num_workers = max(1, task.threads)
+        parameters.random_seed = task.seed
+        parameters.relative_gap_limit = task.gap
+        parameters.catch_sigint_signal = False
+        if math.isfinite(task.time_limit):
+            parameters.max_time_in_seconds = float(task.time_limit)
+        solver.best_bound_callback = lambda bound: task.on_bound(bound + task.model.offset)
+        answer: list[Any] = []
+        watcher = _watcher(cp_model, task, columns)
+        run_stoppable(lambda: answer.append(solver.solve(program, watcher)), solver.stop_search, task.should_stop)
+        return _outcome(solver, answer[0], columns, task.model)
+
+
+def _fill(cp_model: Any, model: Model) -> tuple[Any, list[Any]]:
+    program = cp_model.CpModel()
+    columns = [
+        program.new_int_var(int(lower), int(upper), name)
+        for lower, upper, name in zip(model.lower, model.upper, model.names, strict=True)
+    ]
+    starts, indices = model.matrix.indptr, model.matrix.indices
+    values = model.matrix.data.astype(np.int64)
+    for i in range(model.n_rows):
+        part = slice(starts[i], starts[i + 1])
+        expression = cp_model.LinearExpr.weighted_sum([columns[c] for c in indices[part]], values[part].tolist())
+        low, high = model.row_lower[i], model.row_upper[i]
+        lower = int(low) if math.isfinite(low) else cp_model.INT32_MIN * (1 << 20)
+        upper = int(high) if math.isfinite(high) else cp_model.INT32_MAX * (1 << 20)
+        program.add_linear_constraint(expression, lower, upper)
+    costed = np.flatnonzero(model.cost)
+    program.minimize(
+        cp_model.LinearExpr.weighted_sum([columns[c] for c in costed], model.cost[costed].astype(np.int64).tolist())
+    )
+    return program, columns
+
+
+def _watcher(cp_model: Any, task: Task, columns: list[Any]) -> Any:
+    class Watcher(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
+        def on_solution_callback(self) -> None:
+            point: Floats = np.array([self.value(column) for column in columns], dtype=np.float64)
+            task.on_solution(point, self.objective_value + task.model.offset)
+
+    return Watcher()
+
+
+def _outcome(solver: Any, code: Any, columns: list[Any], model: Model) -> Outcome:
+    name = solver.status_name(code)
+    if name not in _STATUS:
+        raise SolverError(f"CP-SAT ended with status {name}; try solver='highs'.")
+    status = _STATUS[name]
+    if status == "infeasible":
+        return Outcome("infeasible", math.inf)
+    bound = solver.best_objective_bound + model.offset
+    if name == "UNKNOWN":
+        return Outcome(status, bound)
+    point = np.array([solver.value(column) for column in columns], dtype=np.float64)
+    return Outcome(status, bound, point, solver.objective_value + model.offset)

@@ -1,0 +1,105 @@
+"""One linear program: the rows' linear separator, or the neuron with the least hinge loss.
+
+    min Σ_i weight_i ξ_i   subject to   ±(w·x^i - t) >= 1 - ξ_i,   ξ >= 0
+
+over all rows but those that conflict with a heavier equal row. If the optimum is 0 the neuron
+separates them, every architecture can contain it, and the conflict bound is reached.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stepnet.arithmetic import Floats
+from stepnet.backends.base import Task
+from stepnet.backends.highs import Highs
+from stepnet.bounds.conflicts import heaviest_of_group
+from stepnet.milp.model import ModelBuilder
+from stepnet.network import Layer, Network
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.problem import Problem
+
+
+def linear_network(problem: Problem, time_limit: float = math.inf) -> Network | None:
+    """A network that computes one linear neuron, the best by hinge loss.
+
+    None if the program was not solved in time or the weights are discrete.
+    """
+    architecture = problem.architecture
+    if architecture.weights.is_integer:
+        return None
+    chosen = heaviest_of_group(problem.dataset)
+    rows = problem.scaling.apply(problem.dataset.X[chosen])
+    on = problem.dataset.y[chosen] == int(not _complements(architecture))
+    neuron = _hinge_neuron(rows, on, problem.dataset.weights[chosen], architecture, time_limit)
+    if neuron is None:
+        return None
+    return _embedded(problem.scaling.restore(neuron), architecture)
+
+
+def constant_network(architecture: Architecture, code: int) -> Network:
+    """Every weight 0; answers ``code`` unless a fixed threshold decides otherwise."""
+    layers = []
+    n_inputs = architecture.n_features
+    for width in architecture.widths:
+        threshold = architecture.fixed_threshold
+        thresholds = np.full(width, (0.0 if code else 1.0) if threshold is None else threshold)
+        layers.append(Layer(np.zeros((width, n_inputs)), thresholds))
+        n_inputs = width
+    return Network(tuple(layers))
+
+
+def _hinge_neuron(
+    rows: Floats, on: np.ndarray, row_weights: Floats, architecture: Architecture, time_limit: float
+) -> Layer | None:
+    m, n = rows.shape
+    fixed = architecture.fixed_threshold
+    low, high = (-np.inf, np.inf) if fixed is None else ((0.0, 0.0) if fixed == 0 else ((1.0, np.inf) if fixed > 0 else (-np.inf, -1.0)))
+    model = ModelBuilder()
+    weights = model.add_columns("w", n, -np.inf, np.inf)
+    threshold = model.add_columns("t", 1, low, high)
+    slacks = model.add_columns("x", m, 0, np.inf, cost=row_weights / row_weights.max())
+    signs = np.where(on, 1.0, -1.0)
+    model.add_rows(
+        [
+            (np.broadcast_to(weights, (m, n)), signs[:, None] * rows),
+            (np.broadcast_to(threshold, m), -signs),
+            (slacks, 1.0),
+        ],
+        lower=1.0,
+    )
+    outcome = Highs().solve(Task(model.build(), time_limit=time_limit))
+    if outcome.status != "optimal" or outcome.point is None:
+        return None
+    return Layer(outcome.point[weights][None, :], outcome.point[threshold])
+
+
+def _complements(architecture: Architecture) -> bool:
+    """Whether the layers above the first, passing one bit on, complement it in all."""
+    fixed = architecture.fixed_threshold
+    return fixed is not None and fixed <= 0 and len(architecture.hidden) % 2 == 1
+
+
+def _embedded(neuron: Layer, architecture: Architecture) -> Network:
+    """The network whose first neuron in each layer passes the neuron's bit on; the others do nothing.
+
+    With a fixed threshold c <= 0 a layer can only pass on the complement: h = 0 is on.
+    """
+    fixed = architecture.fixed_threshold
+    threshold = float(neuron.thresholds[0])
+    factor = fixed / threshold if fixed else 1.0
+    layers = [_first_alone(architecture.n_features, architecture.widths[0], neuron.weights[0] * factor, fixed, threshold)]
+    passing = 1.0 if fixed is None else (2 * fixed if fixed else -1.0)
+    for n_inputs, width in zip(architecture.widths, architecture.widths[1:], strict=False):
+        weights = np.zeros(n_inputs)
+        weights[0] = passing
+        layers.append(_first_alone(n_inputs, width, weights, fixed, 0.5))
+    return Network(tuple(layers))
+
+
+def _first_alone(n_inputs: int, width: int, weights: Floats, fixed: float | None, threshold: float) -> Layer:
+    all_weights = np.zeros((width, n_inputs))
+    all_weights[0] = weights
+    return Layer(all_weights, np.full(width, threshold if fixed is None else fixed))

@@ -1,0 +1,119 @@
+"""Certificate: what may be said of a trained network, and nothing more."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from stepnet.data import SAFETY
+from stepnet.errors import ModelFileError
+from stepnet.problem.problem import Problem
+from stepnet.progress import relative_gap
+from stepnet.result import Result
+
+ALL_NETWORKS = "all networks"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A verified loss, a lower bound, and what they rest on.
+
+    Attributes
+    ----------
+    loss : float
+        Weight of the misclassified training rows, computed in exact arithmetic.
+    bound : float
+        No network within ``scope`` has a smaller loss.
+    gap : float
+        (loss - bound) / loss, 0 if they are equal.
+    status : "OPTIMAL" or "FEASIBLE"
+    scope : str
+        The networks that ``bound`` speaks of: all of the architecture, or those whose neurons keep a
+        margin from every row when rows, weights and thresholds are scaled to [-1, 1].
+    proof : str
+        How the bound is known.
+    claimed_by : str
+        The solver whose word the bound is; empty if anyone can recompute it without one.
+    stop_reason : str
+        "proven", "gap", "time", "interrupted" or "callback".
+    runtime : float
+        Seconds.
+    margin : float
+        Smallest distance of a training row to the hyperplane of a first-layer neuron.
+    fingerprint : str
+        Names the training data.
+    n_rows : int
+        Distinct training rows.
+    total_weight : float
+        Weight of all rows: their number if they weigh 1 each.
+    """
+
+    loss: float
+    bound: float
+    gap: float
+    status: Literal["OPTIMAL", "FEASIBLE"]
+    scope: str
+    proof: str
+    claimed_by: str
+    stop_reason: str
+    runtime: float
+    margin: float
+    fingerprint: str
+    n_rows: int
+    total_weight: float
+
+    def __str__(self) -> str:
+        claimed = f", claimed by {self.claimed_by}" if self.claimed_by else ""
+        return "\n".join(
+            [
+                f"{self.status} for {self.scope}: loss {self.loss:.6g} of {self.total_weight:.6g}, "
+                f"bound {self.bound:.6g}, gap {100 * self.gap:.3g} %",
+                f"  proof    {self.proof}{claimed}",
+                f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
+                f"  margin   {self.margin:.4g}",
+                f"  data     {self.n_rows} distinct rows, fingerprint {self.fingerprint}",
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Certificate:
+        names = {field.name for field in dataclasses.fields(cls)}
+        if not isinstance(data, dict) or set(data) != names:
+            raise ModelFileError("the certificate in the file is damaged: it lacks fields or has unknown ones.")
+        return cls(**data)
+
+
+def is_optimal(problem: Problem, loss: float, bound: float) -> bool:
+    """Whether nothing is left between loss and bound, up to the tolerance for real row weights."""
+    slack = 0.0 if problem.dataset.granularity else 4 * SAFETY * problem.dataset.total_weight
+    return loss <= bound + slack
+
+
+def certify(problem: Problem, result: Result) -> Certificate:
+    """The certificate of a result; the loss is computed once more from the network alone."""
+    loss = problem.evaluate(result.network)
+    bound = min(result.bound.value, loss)
+    dataset = problem.dataset
+    return Certificate(
+        loss=loss,
+        bound=bound,
+        gap=relative_gap(loss, bound),
+        status="OPTIMAL" if is_optimal(problem, loss, bound) else "FEASIBLE",
+        scope=scope_in_words(result.bound.margin),
+        proof=result.bound.proof,
+        claimed_by=result.bound.claimed_by,
+        stop_reason=result.stop_reason,
+        runtime=result.runtime,
+        margin=result.network.margin(dataset.X),
+        fingerprint=dataset.fingerprint,
+        n_rows=dataset.n_rows,
+        total_weight=dataset.total_weight,
+    )
+
+
+def scope_in_words(margin: float) -> str:
+    return f"networks with margin >= {margin:.3g}" if margin else ALL_NETWORKS

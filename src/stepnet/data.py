@@ -1,0 +1,175 @@
+"""Dataset: the rows a network is trained on, in one fixed form; Scaling: a safe change of units."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stepnet.arithmetic import Floats, quantum
+from stepnet.errors import InvalidInputError
+from stepnet.network import Layer
+
+Codes = NDArray[np.int64]
+
+# What a solver's bound may be wrong by, relative to all weights, where weights have no common grid;
+# with one, 1e-5 of its step.
+SAFETY = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Distinct rows with class codes and weights.
+
+    Equal rows of one class are merged (their weights add up), rows of weight zero are dropped, and
+    the order is fixed, so that the same data in another order are the same data set.
+    """
+
+    X: Floats
+    y: Codes
+    weights: Floats
+
+    @classmethod
+    def from_rows(cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Dataset:
+        X = np.asarray(X, dtype=np.float64) + 0.0  # + 0.0 turns -0.0 into 0.0
+        y = np.asarray(y, dtype=np.int64)
+        weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if X.ndim != 2 or y.shape != (len(X),) or weights.shape != (len(X),):
+            raise InvalidInputError(
+                f"rows, labels and weights must agree; got shapes {X.shape}, {y.shape} and {weights.shape}."
+            )
+        if not (np.isfinite(X).all() and np.isfinite(weights).all()):
+            raise InvalidInputError("rows and weights must be finite; impute or drop NaN and infinity first.")
+        if (weights < 0).any():
+            raise InvalidInputError("sample weights must not be negative; drop such rows or set them to 0.")
+        kept = weights > 0
+        X, y, weights = X[kept], y[kept], weights[kept]
+        if len(X) == 0:
+            raise InvalidInputError("there are no rows of positive weight; give at least one.")
+        order = np.lexsort((weights, y, *X.T[::-1]))
+        X, y, weights = X[order], y[order], weights[order]
+        is_first = np.r_[True, (X[1:] != X[:-1]).any(axis=1) | (y[1:] != y[:-1])]
+        first = np.flatnonzero(is_first)
+        return cls(X[first], y[first], np.add.reduceat(weights, first))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.X)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @cached_property
+    def group(self) -> Codes:
+        """For each row the number of its group of equal rows, whatever their class."""
+        is_new = np.r_[False, (self.X[1:] != self.X[:-1]).any(axis=1)]
+        return np.cumsum(is_new)
+
+    @cached_property
+    def total_weight(self) -> float:
+        return math.fsum(self.weights)
+
+    @cached_property
+    def granularity(self) -> float:
+        """The largest number that divides every weight, or 0.0 if it is too fine to be of use.
+
+        Every attainable loss is a multiple of it, so a bound may be rounded up to the next one.
+        """
+        grid = quantum(self.weights)
+        integers = np.ldexp(self.weights, -grid)
+        if integers.sum() > 2.0**31:
+            return 0.0
+        return math.ldexp(math.gcd(*integers.astype(np.int64).tolist()), grid)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Names the data, whatever the order of their rows."""
+        digest = hashlib.sha256(f"{self.X.shape}".encode())
+        for array in (self.X, self.y, self.weights):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
+
+    def next_below(self, loss: float) -> float:
+        """The largest loss that counts as smaller than ``loss``."""
+        return loss - (self.granularity or 2 * SAFETY * self.total_weight)
+
+    def round_up(self, bound: float) -> float:
+        """The smallest attainable loss that is not below ``bound`` less a safety for rounding.
+
+        Where the weights have no common grid, the bound less the safety (relative to all weights).
+        """
+        bound = max(bound, 0.0)
+        if not self.granularity:
+            return max(0.0, bound - SAFETY * self.total_weight)
+        return math.ceil(bound / self.granularity - 1e-5) * self.granularity
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """A change of units ``z = (x[kept] * factor - shift) * grid`` with powers of two as factors.
+
+    ``factor`` goes into the weights, ``shift`` and ``grid`` into the thresholds.
+    """
+
+    factor: Floats
+    shift: Floats
+    kept: NDArray[np.bool_]
+    constants: Floats  # the values of the features that are not kept
+    grid: float = 1.0
+
+    @classmethod
+    def to_integers(cls, X: Floats) -> Scaling:
+        """All features by one power of two, the smallest that makes every value an integer."""
+        return cls._of_all(np.ones(X.shape[1]), grid=math.ldexp(1.0, min(max(0, -quantum(X)), 1000)))
+
+    @classmethod
+    def _of_all(cls, factor: Floats, grid: float = 1.0) -> Scaling:
+        return cls(factor, np.zeros(len(factor)), np.ones(len(factor), dtype=bool), np.zeros(0), grid)
+
+    @classmethod
+    def fit(cls, X: Floats, *, centre: bool) -> Scaling:
+        """Each feature into [-1, 1].
+
+        With ``centre`` the middle of its range moves to 0 and constant features are dropped: right
+        only where every neuron has a threshold of its own to take up the shift.
+        """
+        factor = _power_of_two_above(np.abs(X).max(axis=0))
+        Z = X * factor
+        if not centre:
+            return cls._of_all(factor)
+        low, high = Z.min(axis=0), Z.max(axis=0)
+        # A shift on the features' own binary grid makes the subtraction exact.
+        grid = np.ldexp(1.0, [quantum(column) for column in Z.T])
+        shift = np.clip(np.round((low + high) / 2 / grid), -(2.0**53), 2.0**53) * grid
+        widen = _power_of_two_above(np.maximum(high - shift, shift - low))
+        kept = high > low
+        if not kept.any():
+            kept[:1] = True
+        return cls((factor * widen)[kept], (shift * widen)[kept], kept, X[0, ~kept])
+
+    def apply(self, X: Floats) -> Floats:
+        return (X[:, self.kept] * self.factor - self.shift) * self.grid
+
+    def restore(self, layer: Layer) -> Layer:
+        """A first layer for the scaled rows, as one for the original rows."""
+        weights = np.zeros((layer.width, len(self.kept)))
+        weights[:, self.kept] = layer.weights * self.factor
+        return Layer(weights, layer.thresholds / self.grid + layer.weights @ self.shift)
+
+    def scale(self, layer: Layer) -> Layer:
+        """A first layer for the original rows, as one for the scaled rows."""
+        weights = layer.weights[:, self.kept] / self.factor
+        moved = weights @ self.shift + layer.weights[:, ~self.kept] @ self.constants
+        return Layer(weights, (layer.thresholds - moved) * self.grid)
+
+
+def _power_of_two_above(sizes: Floats) -> Floats:
+    """Powers of two that bring ``sizes`` into (1/2, 1]; 1 where a size is 0."""
+    mantissas, exponents = np.frexp(sizes)
+    exponents = np.where(mantissas == 0.5, exponents - 1, exponents)
+    return np.where(sizes == 0, 1.0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)))

@@ -1,0 +1,75 @@
+"""Formulation: how a problem becomes one or several mixed-integer programs, and back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from stepnet.arithmetic import Floats
+from stepnet.errors import Answer
+from stepnet.milp.model import Model
+from stepnet.network import Layer, Network
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.problem import Problem
+
+SMALLEST_MARGIN = 1e-4
+TOLERANCE = 1e-9
+
+
+class Encoding(ABC):
+    """One program of a problem: the model, and the way between its points and networks."""
+
+    name: str
+    model: Model
+    margin: float  # the bound holds for networks with at least this margin; 0: for all networks
+    tolerance: float | None = TOLERANCE  # what the solver is told; None: its own default
+
+    @abstractmethod
+    def decode(self, point: Floats) -> Network:
+        """The network, in the units of the data, that a point of the program stands for."""
+
+    @abstractmethod
+    def start(self, network: Network) -> Floats | None:
+        """The point of the program that stands for a network; None if it has none."""
+
+
+class Formulation(ABC):
+    """A way to write problems as programs. The optimum is the best over all of its programs."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def accepts(self, problem: Problem) -> Answer:
+        """Whether this formulation takes the problem; if not, the reason and what would do."""
+
+    @abstractmethod
+    def encode(self, problem: Problem) -> Sequence[Encoding]:
+        """The programs of the problem."""
+
+
+def safe_margin(largest_big_m: float) -> float:
+    """A margin that the integrality tolerance of a solver times big-M cannot eat up."""
+    return max(SMALLEST_MARGIN, 2e-6 * largest_big_m)
+
+
+def normalised(layer: Layer, architecture: Architecture) -> Layer:
+    """The layer with weights and thresholds in [-1, 1], computing the same.
+
+    Every neuron is divided by a power of two, which is exact; where a layer shares its threshold,
+    all neurons by the same one.
+    """
+    sizes = np.maximum(np.abs(layer.weights).max(axis=1, initial=0.0), np.abs(layer.thresholds))
+    if architecture.threshold == "layer":
+        sizes = np.full_like(sizes, sizes.max())
+    exponents = np.where(sizes > 0, np.ceil(np.log2(np.where(sizes > 0, sizes, 1.0))), 0.0)
+    factors = np.ldexp(1.0, -exponents.astype(int))
+    return Layer(layer.weights * factors[:, None], layer.thresholds * factors)
+
+
+def with_fixed_threshold(layer: Layer, threshold: float) -> Layer:
+    """The layer with every neuron scaled so that its threshold is the given number (not 0)."""
+    factors = threshold / layer.thresholds
+    return Layer(layer.weights * factors[:, None], np.full(layer.width, threshold))

@@ -1,0 +1,60 @@
+"""Limits: one budget of time for a whole fit, and the ways to end it early."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+
+
+@dataclass
+class Budget:
+    """The clock of one fit. Everything that takes time asks it, and stops when it says so."""
+
+    time_limit: float = math.inf
+    gap: float = 0.0
+    started: float = field(default_factory=time.perf_counter)
+    _stop_reason: str | None = None
+
+    @property
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.started
+
+    @property
+    def remaining(self) -> float:
+        return max(0.0, self.time_limit - self.elapsed)
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the fit must end now ("interrupted", "callback", "time"), or None if it may go on."""
+        if self._stop_reason is None and self.remaining <= 0:
+            self._stop_reason = "time"
+        return self._stop_reason
+
+    def stop(self, reason: str) -> None:
+        """End the fit; the first reason stays."""
+        if self._stop_reason is None:
+            self._stop_reason = reason
+
+    @contextlib.contextmanager
+    def catching_interrupts(self) -> Iterator[None]:
+        """Within it a first Ctrl-C ends the fit in good order; a second one interrupts as usual."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        previous = signal.getsignal(signal.SIGINT)
+
+        def on_interrupt(signum: int, frame: FrameType | None) -> None:
+            self.stop("interrupted")
+            signal.signal(signal.SIGINT, previous)
+
+        signal.signal(signal.SIGINT, on_interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, previous)

@@ -1,0 +1,97 @@
+"""Method: a way to arrange bounds, searches and solvers; Run: the state of one fit."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+from stepnet.certify import is_optimal
+from stepnet.limits import Budget
+from stepnet.network import Network
+from stepnet.problem.problem import Problem
+from stepnet.progress import Callback, Progress, relative_gap
+from stepnet.result import Bound, Claim, Result
+
+logger = logging.getLogger("stepnet")
+
+
+@dataclass
+class Run:
+    """The best verified network and the best bound of one fit, and its budget.
+
+    A network counts only after :meth:`offer` has evaluated it in exact arithmetic.
+    """
+
+    problem: Problem
+    budget: Budget
+    n_jobs: int = 1
+    seed: int = 0
+    callbacks: tuple[Callback, ...] = ()
+    network: Network | None = None
+    loss: float = float("inf")
+    bound: Bound = field(default_factory=Bound)
+    stage: str = "start"
+    claims: list[Claim] = field(default_factory=list)
+    trace: list[Progress] = field(default_factory=list)
+
+    def offer(self, network: Network) -> float:
+        """Evaluate a network; keep it if it is better. Returns its exact loss."""
+        loss = self.problem.evaluate(network)
+        if loss < self.loss:
+            self.network, self.loss = network, loss
+            self._report()
+        return loss
+
+    def raise_bound(self, bound: Bound) -> None:
+        """Keep a bound if it is better than the one known."""
+        if bound.value > self.bound.value:
+            self.bound = bound
+            self._report()
+
+    @property
+    def gap(self) -> float:
+        return relative_gap(self.loss, self.bound.value)
+
+    @property
+    def is_proven(self) -> bool:
+        return is_optimal(self.problem, self.loss, self.bound.value)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing left to do or no leave to go on."""
+        return self.is_proven or self.gap <= self.budget.gap or self.budget.stop_reason is not None
+
+    def result(self) -> Result:
+        if self.network is None:
+            raise RuntimeError("a run ended before its first network")
+        reached = "proven" if self.is_proven else ("gap" if self.gap <= self.budget.gap else None)
+        reason = reached or self.budget.stop_reason or "finished"
+        return Result(
+            self.network,
+            self.loss,
+            self.bound,
+            reason,
+            self.budget.elapsed,
+            tuple(self.claims),
+            tuple(self.trace),
+        )
+
+    def _report(self) -> None:
+        progress = Progress(
+            self.budget.elapsed, self.loss, min(self.bound.value, self.loss), self.gap, self.stage, self.network
+        )
+        self.trace.append(progress)
+        logger.info("%7.2f s  loss %g  bound %g  (%s)", progress.runtime, self.loss, progress.bound, self.stage)
+        if self.network is not None:
+            for callback in self.callbacks:
+                if callback(progress):
+                    self.budget.stop("callback")
+
+
+class Method(ABC):
+    """Works on a run until it is over or the method has nothing more to try."""
+
+    @abstractmethod
+    def work(self, run: Run, start: Network | None = None) -> None:
+        """Offer networks and raise bounds."""

@@ -1,0 +1,185 @@
+"""Model: a mixed-integer program as sparse arrays, built in whole blocks.
+
+    minimise  cost·x + offset   subject to   row_lower <= A x + (products) <= row_upper,  lower <= x <= upper,
+    x_c integer where ``integer[c]``.
+
+Products ``coefficient · x_a · x_b`` in a row exist only in bilinear programs; most solvers refuse them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from stepnet.arithmetic import Floats
+
+Columns = NDArray[np.int64]
+Term = tuple[Columns, ArrayLike]
+Product = tuple[Columns, Columns, ArrayLike]
+
+
+@dataclass(frozen=True)
+class Products:
+    """Products of two columns, one entry each: row, first column, second column, coefficient."""
+
+    rows: Columns
+    first: Columns
+    second: Columns
+    coefficients: Floats
+
+
+@dataclass(frozen=True)
+class Model:
+    """A finished program; :class:`ModelBuilder` makes it."""
+
+    cost: Floats
+    lower: Floats
+    upper: Floats
+    integer: NDArray[np.bool_]
+    matrix: sparse.csr_array
+    row_lower: Floats
+    row_upper: Floats
+    products: Products
+    offset: float
+    names: list[str] = field(repr=False)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.cost)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.row_lower)
+
+    @property
+    def is_bilinear(self) -> bool:
+        return len(self.products.rows) > 0
+
+    @cached_property
+    def is_integral(self) -> bool:
+        """Whether all variables and all numbers are integers, as constraint solvers want them."""
+        numbers = np.concatenate(
+            [self.cost, self.lower, self.upper, self.matrix.data, self.row_lower, self.row_upper]
+        )
+        finite = numbers[np.isfinite(numbers)]
+        return bool(self.integer.all() and (finite == np.round(finite)).all())
+
+    def with_objective_at_most(self, limit: float) -> Model:
+        """The same program with one more row: only points of objective <= limit."""
+        return replace(
+            self,
+            matrix=sparse.csr_array(sparse.vstack([self.matrix, self.cost[None, :]])),
+            row_lower=np.append(self.row_lower, -np.inf),
+            row_upper=np.append(self.row_upper, limit - self.offset),
+        )
+
+    def violation(self, point: Floats) -> float:
+        """By how much a point misses the rows, the column bounds and integrality, at the most."""
+        activity = self.matrix @ point
+        products = self.products
+        np.add.at(activity, products.rows, products.coefficients * point[products.first] * point[products.second])
+        whole = point[self.integer]
+        misses = [
+            self.row_lower - activity,
+            activity - self.row_upper,
+            self.lower - point,
+            point - self.upper,
+            np.abs(whole - np.round(whole)),
+        ]
+        return max(float(miss.max(initial=0.0)) for miss in misses)
+
+
+class ModelBuilder:
+    """Collects columns and rows in blocks of any shape."""
+
+    def __init__(self) -> None:
+        self._columns: list[tuple[Floats, Floats, Floats, NDArray[np.bool_]]] = []
+        self._names: list[str] = []
+        self._entries: list[tuple[Columns, Columns, Floats]] = []
+        self._bounds: list[tuple[Floats, Floats]] = []
+        self._products: list[tuple[Columns, Columns, Columns, Floats]] = []
+        self._n_columns = self._n_rows = 0
+        self.offset = 0.0
+
+    def add_columns(
+        self,
+        name: str,
+        shape: int | tuple[int, ...],
+        lower: ArrayLike,
+        upper: ArrayLike,
+        *,
+        cost: ArrayLike = 0.0,
+        integer: bool = False,
+    ) -> Columns:
+        """A block of variables; returns their numbers in the block's shape."""
+        shape = (shape,) if isinstance(shape, int) else shape
+        size = int(np.prod(shape))
+        numbers = np.arange(self._n_columns, self._n_columns + size).reshape(shape)
+        low, high, costs = (np.broadcast_to(np.asarray(v, float), shape).ravel() for v in (lower, upper, cost))
+        self._columns.append((low, high, costs, np.full(size, integer)))
+        suffixes = np.indices(shape).reshape(len(shape), -1).T.tolist()
+        self._names.extend(f"{name}_" + "_".join(map(str, suffix)) for suffix in suffixes)
+        self._n_columns += size
+        return numbers
+
+    def add_rows(
+        self,
+        terms: Sequence[Term],
+        *,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+        products: Sequence[Product] = (),
+    ) -> None:
+        """A block of rows ``lower <= Σ coefficients · columns <= upper``.
+
+        Each term is a pair (columns, coefficients): columns of shape (rows,) or (rows, entries), and
+        coefficients that broadcast to it. A product has two arrays of columns.
+        """
+        blocks = [(_block(columns), coefficients) for columns, coefficients in terms]
+        n_rows = blocks[0][0].shape[0]
+        row_numbers = np.arange(self._n_rows, self._n_rows + n_rows)
+        for columns, coefficients in blocks:
+            values = np.broadcast_to(_values(coefficients), columns.shape).ravel()
+            rows = np.broadcast_to(row_numbers[:, None], columns.shape).ravel()
+            used = values != 0
+            self._entries.append((rows[used], columns.ravel()[used], values[used]))
+        for first, second, coefficients in products:
+            first, second = np.broadcast_arrays(_block(first), _block(second))
+            values = np.broadcast_to(_values(coefficients), first.shape).ravel()
+            rows = np.broadcast_to(row_numbers[:, None], first.shape).ravel()
+            self._products.append((rows, first.ravel(), second.ravel(), values))
+        low, high = (np.broadcast_to(np.asarray(v, float), n_rows) for v in (lower, upper))
+        self._bounds.append((low, high))
+        self._n_rows += n_rows
+
+    def build(self) -> Model:
+        lower, upper, cost, integer = (np.concatenate(part) for part in zip(*self._columns, strict=True))
+        rows, columns, values = (np.concatenate(part) for part in zip(*self._entries, strict=True))
+        row_lower, row_upper = (np.concatenate(part) for part in zip(*self._bounds, strict=True))
+        shape = (self._n_rows, self._n_columns)
+        matrix = sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=shape))
+        empty = np.zeros(0, dtype=np.int64)
+        products = [np.concatenate(part) for part in zip(*self._products, strict=True)] or [
+            empty,
+            empty,
+            empty,
+            np.zeros(0),
+        ]
+        return Model(
+            cost, lower, upper, integer, matrix, row_lower, row_upper, Products(*products), self.offset, self._names
+        )
+
+
+def _block(columns: Columns) -> Columns:
+    """Columns as (rows, entries)."""
+    return columns[:, None] if columns.ndim == 1 else columns
+
+
+def _values(coefficients: ArrayLike) -> Floats:
+    values = np.asarray(coefficients, dtype=np.float64)
+    return values[:, None] if values.ndim == 1 else values

@@ -1,0 +1,190 @@
+"""Layer and Network: what is learned, and what it answers.
+
+Layer k computes ``step(W h - t)``: neuron j is 1 where ``w_j·h >= t_j`` and 0 elsewhere. The answer
+of a network with one output neuron is that neuron's bit. All answers are exact: the sign of
+``w·h - t`` is that of the rational number, whatever the rounding of float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stepnet.arithmetic import Floats, activations
+from stepnet.errors import InvalidInputError, ModelFileError
+
+Bits = NDArray[np.int8]
+
+_CHUNK = 1 << 22  # numbers held at once by one layer's forward pass
+_SMALLEST = 5e-324  # the smallest positive float
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Weights (d_k × d_{k-1}) and thresholds (d_k) of one layer of step neurons."""
+
+    weights: Floats
+    thresholds: Floats
+
+    def __post_init__(self) -> None:
+        weights = np.array(self.weights, dtype=np.float64, ndmin=2)
+        thresholds = np.array(self.thresholds, dtype=np.float64, ndmin=1)
+        if weights.ndim != 2 or thresholds.shape != (weights.shape[0],):
+            raise InvalidInputError(
+                f"a layer needs weights of shape (d_k, d_k-1) and d_k thresholds; got shapes "
+                f"{weights.shape} and {thresholds.shape}."
+            )
+        if not (np.isfinite(weights).all() and np.isfinite(thresholds).all()):
+            raise InvalidInputError("weights and thresholds of a layer must be finite numbers.")
+        weights.flags.writeable = thresholds.flags.writeable = False
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "thresholds", thresholds)
+
+    @property
+    def width(self) -> int:
+        return int(self.weights.shape[0])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Layer)
+            and np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.thresholds, other.thresholds)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers of step neurons, from the inputs to the output neuron."""
+
+    layers: tuple[Layer, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layers", tuple(self.layers))
+        if not self.layers:
+            raise InvalidInputError("a network needs at least one layer.")
+        for below, above in zip(self.layers, self.layers[1:], strict=False):
+            if above.weights.shape[1] != below.width:
+                raise InvalidInputError(
+                    f"a layer of {below.width} neurons cannot feed a layer that expects "
+                    f"{above.weights.shape[1]} inputs."
+                )
+
+    @property
+    def n_features(self) -> int:
+        return int(self.layers[0].weights.shape[1])
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """d_1, ..., d_K: the hidden widths, then that of the output."""
+        return tuple(layer.width for layer in self.layers)
+
+    def hidden_bits(self, X: ArrayLike) -> list[Bits]:
+        """The exact 0-1 outputs of every layer, the output layer last; one (rows × d_k) array each."""
+        parts = [[_bits(signs) for _, signs in self._forward(rows)] for rows in self._chunks(X)]
+        return [np.concatenate(layer) for layer in zip(*parts, strict=True)]
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """The exact output bit of every row."""
+        parts = [_bits(self._output(rows)[1]) for rows in self._chunks(X)]
+        return np.concatenate(parts)[:, 0].astype(np.int64)
+
+    def decision(self, X: ArrayLike) -> Floats:
+        """``w·h - t`` of the output neuron: positive exactly where :meth:`predict` says 1.
+
+        A tie, where the neuron is on by definition, gives the smallest positive float.
+        """
+        parts = []
+        for rows in self._chunks(X):
+            values, signs = self._output(rows)
+            on = signs >= 0
+            values = np.where(on, np.maximum(values, _SMALLEST), np.minimum(values, -_SMALLEST))
+            parts.append(values[:, 0])
+        return np.concatenate(parts)
+
+    def margin(self, X: ArrayLike) -> float:
+        """The smallest Euclidean distance of a row to the hyperplane of a first-layer neuron.
+
+        Neurons without a non-zero weight have no hyperplane; if no neuron has one, infinity.
+        """
+        layer = self.layers[0]
+        lengths = np.linalg.norm(layer.weights, axis=1)
+        smallest = np.inf
+        for rows in self._chunks(X):
+            values, _ = activations(rows, layer.weights, layer.thresholds)
+            distances = np.abs(values[:, lengths > 0]) / lengths[lengths > 0]
+            smallest = min(smallest, float(distances.min(initial=np.inf)))
+        return smallest
+
+    def summary(self, feature_names: Sequence[str] | None = None) -> str:
+        """The network as readable rules, one neuron a line."""
+        names = list(feature_names or (f"x{i}" for i in range(self.n_features)))
+        lines = [f"step network {self.n_features} -> " + " -> ".join(map(str, self.widths))]
+        for k, layer in enumerate(self.layers, start=1):
+            is_output = k == len(self.layers)
+            new_names = ["output"] if is_output and layer.width == 1 else [f"h{k}_{j}" for j in range(layer.width)]
+            for name, weights, threshold in zip(new_names, layer.weights, layer.thresholds, strict=True):
+                lines.append(f"  {name} = [{_linear(weights, names)} >= {threshold:.6g}]")
+            names = new_names
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; :meth:`from_dict` gives the same network back, bit for bit."""
+        return {
+            "layers": [
+                {
+                    "activation": "step",
+                    "weights": layer.weights.tolist(),
+                    "thresholds": layer.thresholds.tolist(),
+                }
+                for layer in self.layers
+            ]
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Network:
+        try:
+            for layer in data["layers"]:
+                if layer["activation"] != "step":
+                    raise ModelFileError(f"unknown activation {layer['activation']!r}; this version knows 'step'.")
+            return cls(tuple(Layer(layer["weights"], layer["thresholds"]) for layer in data["layers"]))
+        except (KeyError, TypeError, InvalidInputError) as error:
+            raise ModelFileError(f"the network in the file is damaged ({error}).") from error
+        except ValueError as error:
+            if isinstance(error, ModelFileError):
+                raise
+            raise ModelFileError(f"the network in the file is damaged ({error}).") from error
+
+    def _forward(self, rows: Floats) -> Iterator[tuple[Floats, Bits]]:
+        """Values ``w·h - t`` and their exact signs, layer by layer."""
+        signals = rows
+        for layer in self.layers:
+            values, signs = activations(signals, layer.weights, layer.thresholds)
+            yield values, signs
+            signals = _bits(signs).astype(np.float64)
+
+    def _output(self, rows: Floats) -> tuple[Floats, Bits]:
+        *_, last = self._forward(rows)
+        return last
+
+    def _chunks(self, X: ArrayLike) -> Iterator[Floats]:
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise InvalidInputError(f"the network expects rows of {self.n_features} features; got shape {X.shape}.")
+        n_rows = max(1, _CHUNK // max(*self.widths, self.n_features))
+        for first in range(0, max(len(X), 1), n_rows):
+            yield np.asarray(X[first : first + n_rows], dtype=np.float64)
+
+
+def _bits(signs: Bits) -> Bits:
+    return (signs >= 0).astype(np.int8)
+
+
+def _linear(weights: Floats, names: Sequence[str]) -> str:
+    terms = [f"{weight:+.6g}·{name}" for weight, name in zip(weights, names, strict=True) if weight]
+    return " ".join(terms) or "0"

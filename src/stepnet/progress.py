@@ -1,0 +1,28 @@
+"""Progress: what a running fit tells the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a fit when it found a better network or a better bound."""
+
+    runtime: float
+    loss: float
+    bound: float
+    gap: float
+    stage: str
+    network: Any = None  # the best verified network so far
+
+
+# Returns True to end the fit with the best network so far.
+Callback = Callable[[Progress], bool | None]
+
+
+def relative_gap(loss: float, bound: float) -> float:
+    """(loss - bound) / loss; 0 where they are equal."""
+    return 0.0 if loss <= bound else (loss - bound) / loss

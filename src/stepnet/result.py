@@ -1,0 +1,49 @@
+"""Result: what a method hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stepnet.network import Network
+from stepnet.progress import Progress
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound on the loss, for which networks it holds, and how it is known.
+
+    ``margin`` 0 means all networks of the architecture; ``claimed_by`` names the solver whose word
+    it is, empty if it can be recomputed without one.
+    """
+
+    value: float = 0.0
+    margin: float = 0.0
+    proof: str = "a loss is never negative"
+    claimed_by: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best verified network, its exact loss, the best bound, and why the method stopped."""
+
+    network: Network
+    loss: float
+    bound: Bound
+    stop_reason: str
+    runtime: float
+    claims: tuple[Claim, ...] = ()
+    trace: tuple[Progress, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A loss that a solver claimed for its best point, and that of the decoded network."""
+
+    program: str
+    solver: str
+    claimed: float
+    verified: float
+
+    @property
+    def is_true(self) -> bool:
+        return self.verified <= self.claimed + 1e-6 * max(1.0, abs(self.claimed))
