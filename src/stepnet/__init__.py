@@ -1,1 +1,53 @@
+"""Neural networks of step neurons, trained with a proof of how good they are."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from stepnet import datasets as datasets
+    from stepnet.certify import Certificate as Certificate
+    from stepnet.estimators.model_file import load as load
+    from stepnet.estimators.model_file import save as save
+    from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
+    from stepnet.formulations.paper import Paper as Paper
+    from stepnet.methods.exact import Exact as Exact
+    from stepnet.methods.prove import Prove as Prove
+    from stepnet.network import Layer as Layer
+    from stepnet.network import Network as Network
+    from stepnet.problem.problem import Problem as Problem
+    from stepnet.problem.weights import Integers as Integers
+
+# Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
+_WHERE = {
+    "Certificate": "stepnet.certify",
+    "Exact": "stepnet.methods.exact",
+    "Integers": "stepnet.problem.weights",
+    "Layer": "stepnet.network",
+    "Network": "stepnet.network",
+    "Paper": "stepnet.formulations.paper",
+    "Problem": "stepnet.problem.problem",
+    "Prove": "stepnet.methods.prove",
+    "StepClassifier": "stepnet.estimators.step_classifier",
+    "load": "stepnet.estimators.model_file",
+    "save": "stepnet.estimators.model_file",
+}
+
+__all__ = [*_WHERE, "datasets"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("stepnet.datasets")
+    if name in _WHERE:
+        value = getattr(importlib.import_module(_WHERE[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'stepnet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from stepnet.certify import is_optimal
@@ -95,3 +97,20 @@ class Method(ABC):
     @abstractmethod
     def work(self, run: Run, start: Network | None = None) -> None:
         """Offer networks and raise bounds."""
+
+
+@contextlib.contextmanager
+def logging_to_stderr(verbose: int) -> Iterator[None]:
+    """Within it, and only if asked, the package's log goes to standard error."""
+    if not verbose:
+        yield
+        return
+    handler, level = logging.StreamHandler(), logger.level
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

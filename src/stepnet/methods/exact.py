@@ -13,12 +13,13 @@ from stepnet.backends.base import Backend, Outcome, Task
 from stepnet.backends.registry import backend_for
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.separability import constant_network, linear_network
-from stepnet.errors import InvalidInputError
+from stepnet.errors import InvalidInputError, SolverError
 from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.registry import formulation_for
 from stepnet.methods.base import Method, Run
 from stepnet.network import Network
 from stepnet.result import Bound, Claim
+from stepnet.search.local_search import accepts_search, local_search
 from stepnet.search.polish import centred
 
 
@@ -35,16 +36,22 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         ``"auto"``, ``"highs"``, ``"scip"``, ``"gurobi"`` or ``"cpsat"``.
     free_bounds : bool
         Whether to try first what needs no branch and bound: conflicting rows, linear separation.
+    search_share : float
+        The share of the time that a local search may take to find a good network to start with;
+        0 for none.
     """
 
     formulation: str | Formulation = "auto"
     solver: str = "auto"
     free_bounds: bool = True
+    search_share: float = 0.1
 
     def work(self, run: Run, start: Network | None = None) -> None:
         problem = run.problem
         formulation = formulation_for(self.formulation, problem)
         begin(run, start, free_bounds=self.free_bounds)
+        if not run.is_over and self.search_share and accepts_search(problem):
+            find_start(run, self.search_share)
         if run.is_over:
             return
         run.stage = formulation.name
@@ -76,13 +83,27 @@ def begin(run: Run, start: Network | None, *, free_bounds: bool = True) -> None:
             run.network = centred(problem, run.network or network)
 
 
+def find_start(run: Run, share: float) -> None:
+    """A good network by local search, within a share of the time that is left."""
+    run.stage = "search"
+    end = run.budget.elapsed + share * run.budget.remaining
+    local_search(
+        run.problem,
+        seed=run.seed,
+        offer=run.offer,
+        should_stop=lambda: run.is_over or run.budget.elapsed > end,
+        target=run.bound.value,
+    )
+
+
 class _Solving:
     """The programs of one problem, sharing the time, the best network and the cut-off."""
 
     def __init__(self, run: Run, backend: Backend, encodings: list[Encoding]) -> None:
         self.run, self.backend, self.encodings = run, backend, encodings
         self.bounds = dict.fromkeys(range(len(encodings)), 0.0)
-        self.inbox: list[tuple[Encoding, Floats]] = []
+        self.inbox: list[tuple[Encoding, Floats]] = []  # filled by the solver's thread
+        self.live_bounds: list[tuple[int, float]] = []
         self.solver = f"{backend.title} {backend.version()}"
 
     def work(self) -> None:
@@ -102,11 +123,11 @@ class _Solving:
     def _solve(self, number: int, time_limit: float) -> bool:
         """Solve one program; True if it is closed: it has no network better than the best one."""
         run, encoding = self.run, self.encodings[number]
-        cutoff = run.problem.dataset.next_below(run.loss)
-        is_shared = len(self.encodings) > 1
+        loss_to_beat = run.loss
+        has_cutoff = len(self.encodings) > 1
         model, start = encoding.model, None
-        if is_shared:
-            model = model.with_objective_at_most(cutoff)
+        if has_cutoff:
+            model = model.with_objective_at_most(run.problem.dataset.next_below(loss_to_beat))
         elif run.network is not None:
             start = encoding.start(run.network)
         outcome = self.backend.solve(
@@ -119,22 +140,31 @@ class _Solving:
                 seed=run.seed,
                 tolerance=encoding.tolerance,
                 on_solution=lambda point, objective: self.inbox.append((encoding, point)),
+                on_bound=lambda bound: self.live_bounds.append((number, bound)),
                 should_stop=self._read_inbox,
             )
         )
         self._read_inbox()
         self._check_claim(encoding, outcome)
-        value = run.loss if outcome.status == "infeasible" else run.problem.dataset.round_up(outcome.bound)
-        self.bounds[number] = max(self.bounds[number], value)
-        run.raise_bound(
+        if outcome.status == "infeasible" and not has_cutoff:
+            raise SolverError(f"{self.solver} calls the program infeasible, which it is not; try another solver.")
+        # Without a point within the cut-off the program has nothing better than the best network.
+        self._raise_bound(number, loss_to_beat if outcome.status == "infeasible" else outcome.bound)
+        return outcome.status != "stopped" or self.bounds[number] >= run.loss
+
+    def _raise_bound(self, number: int, bound: float) -> None:
+        """A bound on one program; the least of all programs' bounds holds for the problem."""
+        if not math.isfinite(bound):
+            return
+        self.bounds[number] = max(self.bounds[number], self.run.problem.dataset.round_up(bound))
+        self.run.raise_bound(
             Bound(
                 min(self.bounds.values()),
-                margin=encoding.margin,
+                margin=self.encodings[number].margin,
                 proof=f"branch and bound on {self._programs()}",
                 claimed_by=self.solver,
             )
         )
-        return outcome.status != "stopped" or self.bounds[number] >= run.loss
 
     def _programs(self) -> str:
         name = self.encodings[0].name.split(",")[0]
@@ -145,6 +175,8 @@ class _Solving:
         while self.inbox:
             encoding, point = self.inbox.pop(0)
             self._offer(encoding, point)
+        while self.live_bounds:
+            self._raise_bound(*self.live_bounds.pop(0))
         return self.run.is_over
 
     def _offer(self, encoding: Encoding, point: Floats) -> float:

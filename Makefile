@@ -1,0 +1,34 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test check bench clean
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[all,dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/stepnet demo --out model.json
+
+test: setup
+	$(BIN)/pytest -n auto
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup
+	$(BIN)/python benchmarks/claims.py
+	$(BIN)/python benchmarks/exact.py
+	$(BIN)/python benchmarks/breast_cancer.py
+	$(BIN)/python benchmarks/build.py
+	$(BIN)/python benchmarks/limits.py
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,278 @@
+"""The command line. Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stepnet.errors import StepnetError
+
+if TYPE_CHECKING:
+    from stepnet.estimators.step_classifier import StepClassifier
+
+EXIT_FALSE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="stepnet",
+    help="Neural networks of step neurons, trained with a proof of how good they are.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with a header.", show_default=False)]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote.", show_default=False)]
+Target = Annotated[str, typer.Option(help="Column with the classes.", show_default=False)]
+WeightColumn = Annotated[str | None, typer.Option("--sample-weight", help="Column with row weights.", show_default=False)]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)]
+Hidden = Annotated[str, typer.Option(help="Hidden widths: 25, or 5,5 for two layers, or 0 for a single neuron.")]
+Threshold = Annotated[str, typer.Option(help="neuron, layer, or a number.")]
+Weights = Annotated[str, typer.Option(help="real or ternary.")]
+FormulationName = Annotated[str, typer.Option(help="auto, gates, tight, bilinear or paper.")]
+Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
+TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; errors that stepnet foresees become one line and exit code 2."""
+    try:
+        app(arguments)
+    except StepnetError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or ''}: {error.strerror}")
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def _fail(message: str) -> None:
+    print(f"stepnet: {message}", file=sys.stderr)
+    sys.exit(EXIT_BAD_INPUT)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Where to write the model.")] = Path("model.json"),
+    hidden: Hidden = "1",
+    time_limit: TimeLimit = 60,
+) -> None:
+    """Train on the Breast Cancer data that come along, and show the certificate."""
+    from sklearn.model_selection import train_test_split
+
+    from stepnet import StepClassifier
+    from stepnet.datasets import load_breast_cancer_wisconsin
+
+    rows = load_breast_cancer_wisconsin()
+    names = [rows.target_names[code] for code in rows.target]
+    split: Any = train_test_split(rows.data, names, test_size=0.2, random_state=42)
+    X_train, X_test, y_train, y_test = split
+    print(f"Breast Cancer Wisconsin: {len(X_train)} training rows, {len(X_test)} test rows, 9 features.", flush=True)
+    classifier = StepClassifier(hidden=_widths(hidden), time_limit=time_limit, random_state=0)
+    _fit(classifier, X_train, y_train, None, out, rows.feature_names)
+    print(f"test accuracy {100 * classifier.score(X_test, y_test):.1f} %")
+    print(f"model written to {out}")
+    _exit_if_interrupted(classifier)
+
+
+@app.command()
+def fit(
+    data: Data,
+    target: Target,
+    out: Annotated[Path, typer.Option(help="Where to write the model.")] = Path("model.json"),
+    hidden: Hidden = "25",
+    threshold: Threshold = "neuron",
+    weights: Weights = "real",
+    method: Annotated[str, typer.Option(help="prove or exact.")] = "prove",
+    formulation: FormulationName = "auto",
+    solver: Solver = "auto",
+    time_limit: TimeLimit = 60,
+    gap: Annotated[float, typer.Option(help="Stop at this relative gap.")] = 0.0,
+    n_jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = 1,
+    random_state: Annotated[int, typer.Option(help="Seed.")] = 0,
+    sample_weight: WeightColumn = None,
+    drop: Drop = None,
+) -> None:
+    """Train a network on a table and write the model."""
+    from stepnet import Exact, Prove, StepClassifier
+    from stepnet.errors import InvalidInputError
+
+    exact = Exact(formulation=formulation, solver=solver)
+    methods = {"prove": Prove(exact=exact), "exact": exact}
+    if method not in methods:
+        raise InvalidInputError(f"--method {method} is not known; choose prove or exact.")
+    _check_writable(out)
+    names, X, y, row_weights = _training_rows(data, target, sample_weight, drop)
+    classifier = StepClassifier(
+        hidden=_widths(hidden),
+        threshold=_threshold(threshold),
+        weights=weights,
+        method=methods[method],
+        time_limit=time_limit,
+        gap=gap,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+    _fit(classifier, X, y, row_weights, out, names)
+    print(f"model written to {out}")
+    _exit_if_interrupted(classifier)
+
+
+@app.command()
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[Path | None, typer.Option(help="CSV file to write; default: standard output.")] = None,
+) -> None:
+    """Predict the class of every row of a table."""
+    from stepnet import load
+    from stepnet.cli.table import read_table
+    from stepnet.files import write_atomically
+
+    classifier = load(model)
+    table = read_table(data)
+    answers = classifier.predict(table.numbers(_feature_names(classifier, table.names)))
+    text = "\n".join(["prediction", *map(str, answers)]) + "\n"
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_atomically(out, text)
+        print(f"{len(answers)} predictions written to {out}")
+
+
+@app.command()
+def verify(
+    model: Model,
+    data: Data,
+    target: Target,
+    resolve: Annotated[bool, typer.Option("--resolve", help="Repeat the solver's proof too.")] = False,
+    time_limit: TimeLimit = 60,
+    sample_weight: WeightColumn = None,
+) -> None:
+    """Check a model's certificate against its training data; exit code 1 if a claim is false."""
+    from stepnet import load
+    from stepnet.cli.table import read_table
+
+    classifier = load(model)
+    table = read_table(data)
+    X = table.numbers(_feature_names(classifier, table.names, {target, sample_weight}))
+    row_weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
+    labels = table.labels(target)
+    verification = classifier.verify(X, labels, row_weights, resolve=resolve, time_limit=time_limit)
+    print(verification)
+    if not verification:
+        sys.exit(EXIT_FALSE)
+
+
+@app.command()
+def solvers() -> None:
+    """List the solvers, which are installed, and how to install the others."""
+    from stepnet.backends.registry import BACKENDS
+
+    for backend in BACKENDS.values():
+        state = f"version {backend.version()}" if backend.is_available() else (
+            f"not installed: pip install 'stepnet[{backend.extra}]'"
+        )
+        print(f"{backend.name:8} {backend.title:8} {state}")
+
+
+@app.command()
+def export(
+    data: Data,
+    target: Target,
+    to: Annotated[str, typer.Option(help="mps or lp.")] = "mps",
+    out: Annotated[Path | None, typer.Option(help="File to write; default: the data's name.")] = None,
+    hidden: Hidden = "2",
+    threshold: Threshold = "neuron",
+    weights: Weights = "real",
+    formulation: FormulationName = "tight",
+    sample_weight: WeightColumn = None,
+    drop: Drop = None,
+) -> None:
+    """Write the mixed-integer program of a table as .mps or .lp for any solver."""
+    from stepnet import StepClassifier
+    from stepnet.errors import InvalidInputError
+    from stepnet.formulations.registry import formulation_for
+    from stepnet.milp.write import write_model
+
+    if to not in ("mps", "lp"):
+        raise InvalidInputError(f"--to {to} is not known; choose mps or lp.")
+    _, X, y, row_weights = _training_rows(data, target, sample_weight, drop)
+    classifier = StepClassifier(hidden=_widths(hidden), threshold=_threshold(threshold), weights=weights)
+    problem = classifier.problem(X, y, row_weights)
+    encodings = formulation_for(formulation, problem).encode(problem)
+    base = out or Path(data.stem).with_suffix(f".{to}")
+    for number, encoding in enumerate(encodings):
+        name = base if len(encodings) == 1 else base.with_name(f"{base.stem}_{number}{base.suffix}")
+        comment = f"{encoding.name}; {problem.dataset.n_rows} distinct rows, data {problem.dataset.fingerprint}"
+        write_model(encoding.model, name, comment=comment)
+        print(f"{encoding.name}: {encoding.model.n_columns} variables, {encoding.model.n_rows} rows in {name}")
+
+
+def _fit(classifier: StepClassifier, X: Any, y: Any, row_weights: Any, out: Path, names: list[str]) -> None:
+    """Fit with progress, write the model at once, then print the certificate."""
+    import numpy as np
+
+    from stepnet import save
+    from stepnet.cli.view import showing
+
+    with showing(classifier.time_limit) as show:
+        classifier.fit(X, y, row_weights, on_incumbent=show)
+    classifier.feature_names_in_ = np.array(names, dtype=object)
+    save(classifier, out)
+    del classifier.feature_names_in_  # the rows here are plain arrays; only the file keeps the names
+    print(classifier.certificate_)
+
+
+def _exit_if_interrupted(classifier: StepClassifier) -> None:
+    if classifier.certificate_.stop_reason == "interrupted":
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def _training_rows(data: Path, target: str, sample_weight: str | None, drop: list[str] | None) -> tuple[list[str], Any, Any, Any]:
+    from stepnet.cli.table import read_table
+
+    table = read_table(data)
+    labels = table.labels(target)
+    for name in drop or []:
+        table.column(name)
+    left_out = {target, sample_weight, *(drop or [])}
+    names = [name for name in table.names if name not in left_out]
+    row_weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
+    return names, table.numbers(names), labels, row_weights
+
+
+def _feature_names(classifier: StepClassifier, columns: list[str], left_out: set[str | None] = frozenset()) -> list[str]:  # type: ignore[assignment]
+    """The model's own features if it knows their names, otherwise all columns but those left out."""
+    if hasattr(classifier, "feature_names_in_"):
+        return [str(name) for name in classifier.feature_names_in_]
+    return [name for name in columns if name not in left_out]
+
+
+def _widths(hidden: str) -> tuple[int, ...]:
+    from stepnet.errors import InvalidInputError
+
+    try:
+        widths = tuple(int(part) for part in hidden.replace(" ", "").strip(",").split(","))
+    except ValueError:
+        raise InvalidInputError(f"--hidden {hidden} must be widths such as 25 or 5,5, or 0 for a single neuron.") from None
+    return () if widths == (0,) else widths
+
+
+def _threshold(threshold: str) -> str | float:
+    try:
+        return float(threshold)
+    except ValueError:
+        return threshold
+
+
+def _check_writable(out: Path) -> None:
+    """Before a long fit, not after it."""
+    from stepnet.errors import InvalidInputError
+
+    if not out.parent.is_dir():
+        raise InvalidInputError(f"the folder {str(out.parent)!r} of --out does not exist; make it first.")
+    if out.is_dir():
+        raise InvalidInputError(f"--out {out} is a folder; give a file name.")

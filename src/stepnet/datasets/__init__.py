@@ -1,0 +1,6 @@
+"""Data sets of the paper: ready to use, without a download."""
+
+from stepnet.datasets.breast_cancer import load_breast_cancer_wisconsin
+from stepnet.datasets.random_data import make_paper_random
+
+__all__ = ["load_breast_cancer_wisconsin", "make_paper_random"]

@@ -1,0 +1,120 @@
+"""Model files: a fitted estimator as JSON. Reading one runs no code."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from stepnet.certify import Certificate
+from stepnet.errors import InvalidInputError, ModelFileError, StepnetError
+from stepnet.estimators.step_classifier import StepClassifier
+from stepnet.files import write_atomically
+from stepnet.formulations.base import Formulation
+from stepnet.methods.exact import Exact
+from stepnet.methods.prove import Prove
+from stepnet.network import Network
+from stepnet.problem.weights import Integers
+
+FORMAT = "stepnet model"
+VERSION = 1
+
+_ESTIMATORS = {"StepClassifier": StepClassifier}
+_OPTIONS = {"Exact": Exact, "Prove": Prove, "Integers": Integers}
+
+
+def save(estimator: StepClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a JSON file, whole or not at all."""
+    check_is_fitted(estimator)
+    certificate = estimator.certificate_.to_dict()
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "estimator": type(estimator).__name__,
+        "params": {name: _plain(value) for name, value in estimator.get_params(deep=False).items()},
+        "classes": {"dtype": estimator.classes_.dtype.str, "values": estimator.classes_.tolist()},
+        "n_features": estimator.n_features_in_,
+        "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist() or None,
+        "network": estimator.network_.to_dict(),
+        "certificate": certificate | {"margin": None if np.isinf(certificate["margin"]) else certificate["margin"]},
+    }
+    write_atomically(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def load(path: str | os.PathLike[str]) -> StepClassifier:
+    """Read an estimator that :func:`save` wrote."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInputError(f"cannot read the model file {str(path)!r}: {error.strerror}.") from error
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ModelFileError(_damaged(path, f"it is not JSON ({error})")) from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ModelFileError(_damaged(path, "it was not written by stepnet"))
+    if content.get("version") != VERSION:
+        raise ModelFileError(
+            f"the model file {str(path)!r} has version {content.get('version')!r}; this stepnet reads {VERSION}. "
+            f"Install the version of stepnet that wrote it."
+        )
+    try:
+        return _estimator(content)
+    except ModelFileError as error:
+        raise ModelFileError(_damaged(path, str(error))) from error
+    except (StepnetError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise ModelFileError(_damaged(path, f"{type(error).__name__}: {error}")) from error
+
+
+def _estimator(content: dict[str, Any]) -> StepClassifier:
+    estimator = _ESTIMATORS[content["estimator"]](
+        **{name: _object(value) for name, value in content["params"].items()}
+    )
+    network = Network.from_dict(content["network"])
+    classes = np.array(content["classes"]["values"], dtype=np.dtype(content["classes"]["dtype"]))
+    if network.n_features != content["n_features"] or classes.shape != (2,) or network.widths[-1] != 1:
+        raise ModelFileError("network, features and classes do not fit together")
+    names = content["feature_names"]
+    if names is not None:
+        if len(names) != network.n_features:
+            raise ModelFileError("the feature names do not fit the network")
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    margin = content["certificate"].get("margin")
+    estimator.certificate_ = Certificate.from_dict(
+        content["certificate"] | {"margin": np.inf if margin is None else margin}
+    )
+    estimator.network_ = network
+    estimator.classes_ = classes
+    estimator.n_features_in_ = network.n_features
+    return estimator
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON: numbers and strings as they are, option objects by name and fields."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, Formulation):
+        return value.name
+    if isinstance(value, Integers):
+        return {"object": "Integers", "fields": {"largest": value.largest}}
+    if type(value).__name__ in _OPTIONS:
+        fields = value.get_params(deep=False)
+        return {"object": type(value).__name__, "fields": {name: _plain(item) for name, item in fields.items()}}
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+
+
+def _object(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_object(item) for item in value)
+    if isinstance(value, dict):
+        fields = {name: _object(item) for name, item in value["fields"].items()}
+        return _OPTIONS[value["object"]](**fields)
+    return value
+
+
+def _damaged(path: str | os.PathLike[str], why: str) -> str:
+    return f"the model file {str(path)!r} is damaged: {why.rstrip('.')}. Write it again with stepnet.save or stepnet fit."

@@ -1,0 +1,127 @@
+"""Local search: many exact line searches of one neuron at a time, from several random starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from stepnet.arithmetic import Floats
+from stepnet.errors import YES, Answer
+from stepnet.network import Layer, Network
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.problem import Problem
+from stepnet.search.kernels import State, search
+
+_CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
+_PATIENCE = 200  # moves without gain before stubborn rows get heavier
+
+
+def accepts_search(problem: Problem) -> Answer:
+    """Real weights, any depth and threshold."""
+    if problem.architecture.weights.is_integer:
+        return Answer("the local search takes real weights. Use method=Exact(formulation='tight').")
+    return YES
+
+
+@dataclass(frozen=True)
+class Effort:
+    """When to give up: moves without a better network until a new start, and starts in vain."""
+
+    moves: int = 20_000
+    starts: int = 3
+
+
+def local_search(
+    problem: Problem,
+    *,
+    seed: int,
+    offer: Callable[[Network], float],
+    should_stop: Callable[[], bool],
+    target: float = 0.0,
+    effort: Effort | None = None,
+) -> None:
+    """Offer ever better networks until ``target`` is reached, the caller stops, or the effort is spent.
+
+    ``offer`` returns the exact loss of a network; the search's own running loss is never trusted.
+    """
+    effort = effort or Effort()
+    rng = np.random.default_rng(seed)
+    rows = np.ascontiguousarray(problem.scaling.apply(problem.dataset.X))
+    chunk = max(50, min(effort.moves, _CHUNK_WORK // len(rows)))
+    best_of_all, starts_in_vain = np.inf, 0
+    while starts_in_vain < effort.starts and not should_stop():
+        state = _random_state(problem, rows, rng)
+        best = _improve(problem, state, rng, offer, should_stop, target, chunk, effort.moves)
+        starts_in_vain = 0 if best < best_of_all else starts_in_vain + 1
+        best_of_all = min(best, best_of_all)
+        if best_of_all <= target:
+            return
+
+
+def _improve(
+    problem: Problem,
+    state: State,
+    rng: np.random.Generator,
+    offer: Callable[[Network], float],
+    should_stop: Callable[[], bool],
+    target: float,
+    chunk: int,
+    patience: int,
+) -> float:
+    """Search from one start; returns the best exact loss."""
+    best_W, best_t = state.W.copy(), state.t.copy()
+    running, best, in_vain = np.inf, np.inf, 0
+    moves_threshold = problem.architecture.threshold == "neuron"
+    while in_vain < patience and best > target and not should_stop():
+        seed = int(rng.integers(2**31))
+        reached = search(state, best_W, best_t, running, moves_threshold, chunk, _PATIENCE, seed, target)
+        in_vain += chunk
+        if reached < running:
+            running, in_vain = reached, 0
+            best = min(best, offer(_network(problem, state, best_W, best_t)))
+    return best
+
+
+def _random_state(problem: Problem, rows: Floats, rng: np.random.Generator) -> State:
+    """Random hyperplanes, in the first layer through random rows; fixed thresholds as they must be."""
+    architecture, dataset = problem.architecture, problem.dataset
+    m, n = rows.shape
+    widths = np.array([n, *architecture.widths])
+    n_layers, widest, n_neurons = len(widths) - 1, widths[1:].max(), int(widths[1:].sum())
+    W, t = np.zeros((n_layers, widest, widths[:-1].max())), np.zeros((n_layers, widest))
+    for k, (n_inputs, width) in enumerate(zip(widths, widths[1:], strict=False)):
+        weights = rng.normal(size=(width, n_inputs))
+        W[k, :width, :n_inputs] = weights
+        through = rows[rng.integers(m, size=width)] if k == 0 else rng.random((width, n_inputs))
+        t[k, :width] = _thresholds(architecture, (weights * through).sum(axis=1), rng)
+    first = np.concatenate([[0], np.cumsum(widths[1:])[:-1]])
+    return State(
+        X=rows,
+        y=dataset.y.astype(np.int8),
+        weights=dataset.weights,
+        penalties=dataset.weights.copy(),
+        W=W,
+        t=t,
+        A=np.zeros((n_neurons, m)),
+        B=np.zeros((n_neurons, m), dtype=np.int8),
+        widths=widths,
+        first=first,
+    )
+
+
+def _thresholds(architecture: Architecture, wished: Floats, rng: np.random.Generator) -> Floats:
+    if architecture.threshold == "neuron":
+        return wished
+    if architecture.threshold == "layer":
+        return np.full_like(wished, rng.choice([-0.5, 0.5]))
+    return np.full_like(wished, architecture.fixed_threshold)
+
+
+def _network(problem: Problem, state: State, W: Floats, t: Floats) -> Network:
+    layers = [
+        Layer(W[k, :width, :n_inputs], t[k, :width])
+        for k, (n_inputs, width) in enumerate(zip(state.widths, state.widths[1:], strict=False))
+    ]
+    return problem.restore(Network(tuple(layers)))
