@@ -123,7 +123,7 @@ class Network:
 
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
         """The network as readable rules, one neuron a line."""
-        names = list(feature_names or (f"x{i}" for i in range(self.n_features)))
+        names = [f"x{i}" for i in range(self.n_features)] if feature_names is None else list(feature_names)
         lines = [f"step network {self.n_features} -> " + " -> ".join(map(str, self.widths))]
         for k, layer in enumerate(self.layers, start=1):
             is_output = k == len(self.layers)

@@ -76,9 +76,7 @@ def _consistency(problem: Problem, certificate: Certificate) -> Check:
     optimal = is_optimal(problem, certificate.loss, certificate.bound)
     gap = relative_gap(certificate.loss, certificate.bound)
     agrees = certificate.status == ("OPTIMAL" if optimal else "FEASIBLE") and gap == certificate.gap
-    return Check(
-        f"{certificate.status}, gap {certificate.gap:.6g}", agrees, f"loss and bound give gap {gap:.6g}"
-    )
+    return Check(f"{certificate.status}, gap {certificate.gap:.6g}", agrees, f"loss and bound give gap {gap:.6g}")
 
 
 def _bound(problem: Problem, certificate: Certificate) -> Check:
@@ -91,9 +89,7 @@ def _bound(problem: Problem, certificate: Certificate) -> Check:
     return Check(claim, False, f"equal rows of different classes cost {free:.17g}, and no solver claims more")
 
 
-def _resolved(
-    problem: Problem, network: Network, certificate: Certificate, exact: Exact, time_limit: float
-) -> Check:
+def _resolved(problem: Problem, network: Network, certificate: Certificate, exact: Exact, time_limit: float) -> Check:
     """A solver's bound, proven once more from nothing but the data."""
     run = Run(problem, Budget(time_limit))
     with run.budget.catching_interrupts():

@@ -31,6 +31,14 @@ class Scip(Backend):
     package = "pyscipopt"
     extra = "scip"
 
+    def version(self) -> str:
+        import pyscipopt
+
+        solver = pyscipopt.Model()
+        return ".".join(
+            str(part) for part in (solver.getMajorVersion(), solver.getMinorVersion(), solver.getTechVersion())
+        )
+
     def solve(self, task: Task) -> Outcome:
         self.require()
         import pyscipopt

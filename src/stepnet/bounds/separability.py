@@ -56,7 +56,11 @@ def _hinge_neuron(
 ) -> Layer | None:
     m, n = rows.shape
     fixed = architecture.fixed_threshold
-    low, high = (-np.inf, np.inf) if fixed is None else ((0.0, 0.0) if fixed == 0 else ((1.0, np.inf) if fixed > 0 else (-np.inf, -1.0)))
+    low, high = (
+        (-np.inf, np.inf)
+        if fixed is None
+        else ((0.0, 0.0) if fixed == 0 else ((1.0, np.inf) if fixed > 0 else (-np.inf, -1.0)))
+    )
     model = ModelBuilder()
     weights = model.add_columns("w", n, -np.inf, np.inf)
     threshold = model.add_columns("t", 1, low, high)
@@ -90,7 +94,9 @@ def _embedded(neuron: Layer, architecture: Architecture) -> Network:
     fixed = architecture.fixed_threshold
     threshold = float(neuron.thresholds[0])
     factor = fixed / threshold if fixed else 1.0
-    layers = [_first_alone(architecture.n_features, architecture.widths[0], neuron.weights[0] * factor, fixed, threshold)]
+    layers = [
+        _first_alone(architecture.n_features, architecture.widths[0], neuron.weights[0] * factor, fixed, threshold)
+    ]
     passing = 1.0 if fixed is None else (2 * fixed if fixed else -1.0)
     for n_inputs, width in zip(architecture.widths, architecture.widths[1:], strict=False):
         weights = np.zeros(n_inputs)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +14,7 @@ import typer
 from stepnet.errors import StepnetError
 
 if TYPE_CHECKING:
+    from stepnet.cli.table import Table
     from stepnet.estimators.step_classifier import StepClassifier
 
 EXIT_FALSE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
@@ -26,7 +29,9 @@ app = typer.Typer(
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with a header.", show_default=False)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote.", show_default=False)]
 Target = Annotated[str, typer.Option(help="Column with the classes.", show_default=False)]
-WeightColumn = Annotated[str | None, typer.Option("--sample-weight", help="Column with row weights.", show_default=False)]
+WeightColumn = Annotated[
+    str | None, typer.Option("--sample-weight", help="Column with row weights.", show_default=False)
+]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)]
 Hidden = Annotated[str, typer.Option(help="Hidden widths: 25, or 5,5 for two layers, or 0 for a single neuron.")]
 Threshold = Annotated[str, typer.Option(help="neuron, layer, or a number.")]
@@ -38,25 +43,41 @@ TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors that stepnet foresees become one line and exit code 2."""
+    code = 0
     try:
         app(arguments)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except StepnetError as error:
-        _fail(str(error))
+        code = _complain(str(error))
+    except BrokenPipeError:
+        code = EXIT_FALSE
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody reads on
     except OSError as error:
-        _fail(f"{error.filename or ''}: {error.strerror}")
+        code = _complain(f"{error.filename or 'file'}: {error.strerror}")
     except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+        code = EXIT_INTERRUPTED
+    _exit(code)
 
 
-def _fail(message: str) -> None:
+def _complain(message: str) -> int:
     print(f"stepnet: {message}", file=sys.stderr)
-    sys.exit(EXIT_BAD_INPUT)
+    return EXIT_BAD_INPUT
+
+
+def _exit(code: int) -> None:
+    """Leave at once even if kernels still compile in the background."""
+    if any(thread.name == "stepnet kernels" and thread.is_alive() for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Where to write the model.")] = Path("model.json"),
-    hidden: Hidden = "1",
+    hidden: Hidden = "25",
     time_limit: TimeLimit = 60,
 ) -> None:
     """Train on the Breast Cancer data that come along, and show the certificate."""
@@ -127,13 +148,11 @@ def predict(
     out: Annotated[Path | None, typer.Option(help="CSV file to write; default: standard output.")] = None,
 ) -> None:
     """Predict the class of every row of a table."""
-    from stepnet import load
     from stepnet.cli.table import read_table
     from stepnet.files import write_atomically
 
-    classifier = load(model)
-    table = read_table(data)
-    answers = classifier.predict(table.numbers(_feature_names(classifier, table.names)))
+    classifier, X = _loaded(model, read_table(data))
+    answers = classifier.predict(X)
     text = "\n".join(["prediction", *map(str, answers)]) + "\n"
     if out is None:
         sys.stdout.write(text)
@@ -152,12 +171,10 @@ def verify(
     sample_weight: WeightColumn = None,
 ) -> None:
     """Check a model's certificate against its training data; exit code 1 if a claim is false."""
-    from stepnet import load
     from stepnet.cli.table import read_table
 
-    classifier = load(model)
     table = read_table(data)
-    X = table.numbers(_feature_names(classifier, table.names, {target, sample_weight}))
+    classifier, X = _loaded(model, table, (target, sample_weight))
     row_weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
     labels = table.labels(target)
     verification = classifier.verify(X, labels, row_weights, resolve=resolve, time_limit=time_limit)
@@ -172,8 +189,10 @@ def solvers() -> None:
     from stepnet.backends.registry import BACKENDS
 
     for backend in BACKENDS.values():
-        state = f"version {backend.version()}" if backend.is_available() else (
-            f"not installed: pip install 'stepnet[{backend.extra}]'"
+        state = (
+            f"version {backend.version()}"
+            if backend.is_available()
+            else (f"not installed: pip install 'stepnet[{backend.extra}]'")
         )
         print(f"{backend.name:8} {backend.title:8} {state}")
 
@@ -231,7 +250,9 @@ def _exit_if_interrupted(classifier: StepClassifier) -> None:
         sys.exit(EXIT_INTERRUPTED)
 
 
-def _training_rows(data: Path, target: str, sample_weight: str | None, drop: list[str] | None) -> tuple[list[str], Any, Any, Any]:
+def _training_rows(
+    data: Path, target: str, sample_weight: str | None, drop: list[str] | None
+) -> tuple[list[str], Any, Any, Any]:
     from stepnet.cli.table import read_table
 
     table = read_table(data)
@@ -244,11 +265,19 @@ def _training_rows(data: Path, target: str, sample_weight: str | None, drop: lis
     return names, table.numbers(names), labels, row_weights
 
 
-def _feature_names(classifier: StepClassifier, columns: list[str], left_out: set[str | None] = frozenset()) -> list[str]:  # type: ignore[assignment]
-    """The model's own features if it knows their names, otherwise all columns but those left out."""
+def _loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[StepClassifier, Any]:
+    """A model and the rows of a table that it wants: the features it was trained on, by name.
+
+    A model without names takes all columns but those left out.
+    """
+    from stepnet import load
+
+    classifier = load(model)
+    names = [name for name in table.names if name not in left_out]
     if hasattr(classifier, "feature_names_in_"):
-        return [str(name) for name in classifier.feature_names_in_]
-    return [name for name in columns if name not in left_out]
+        names = [str(name) for name in classifier.feature_names_in_]
+        del classifier.feature_names_in_  # the rows are a plain array, already in the right order
+    return classifier, table.numbers(names)
 
 
 def _widths(hidden: str) -> tuple[int, ...]:
@@ -257,7 +286,9 @@ def _widths(hidden: str) -> tuple[int, ...]:
     try:
         widths = tuple(int(part) for part in hidden.replace(" ", "").strip(",").split(","))
     except ValueError:
-        raise InvalidInputError(f"--hidden {hidden} must be widths such as 25 or 5,5, or 0 for a single neuron.") from None
+        raise InvalidInputError(
+            f"--hidden {hidden} must be widths such as 25 or 5,5, or 0 for a single neuron."
+        ) from None
     return () if widths == (0,) else widths
 
 

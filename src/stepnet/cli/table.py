@@ -45,7 +45,9 @@ class Table:
         cells = self.column(name)
         for i, cell in enumerate(cells):
             if cell is None or (isinstance(cell, str) and not cell.strip()):
-                raise InvalidInputError(f"{self.path}, data row {i + 1}: the target {name!r} is empty; fill or drop it.")
+                raise InvalidInputError(
+                    f"{self.path}, data row {i + 1}: the target {name!r} is empty; fill or drop it."
+                )
         try:
             return np.array([int(cell) for cell in cells])
         except (TypeError, ValueError):

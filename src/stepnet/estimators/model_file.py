@@ -69,9 +69,7 @@ def load(path: str | os.PathLike[str]) -> StepClassifier:
 
 
 def _estimator(content: dict[str, Any]) -> StepClassifier:
-    estimator = _ESTIMATORS[content["estimator"]](
-        **{name: _object(value) for name, value in content["params"].items()}
-    )
+    estimator = _ESTIMATORS[content["estimator"]](**{name: _object(value) for name, value in content["params"].items()})
     network = Network.from_dict(content["network"])
     classes = np.array(content["classes"]["values"], dtype=np.dtype(content["classes"]["dtype"]))
     if network.n_features != content["n_features"] or classes.shape != (2,) or network.widths[-1] != 1:
@@ -117,4 +115,6 @@ def _object(value: Any) -> Any:
 
 
 def _damaged(path: str | os.PathLike[str], why: str) -> str:
-    return f"the model file {str(path)!r} is damaged: {why.rstrip('.')}. Write it again with stepnet.save or stepnet fit."
+    return (
+        f"the model file {str(path)!r} is damaged: {why.rstrip('.')}. Write it again with stepnet.save or stepnet fit."
+    )

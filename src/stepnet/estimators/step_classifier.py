@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from stepnet.certify import certify
+from stepnet.checks import is_finite_number, is_integer
 from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError
 from stepnet.limits import Budget
@@ -164,18 +164,18 @@ class StepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Problem:
         """The problem that :meth:`fit` would solve, for use with formulations and searches."""
-        return clone(self)._problem(X, y, sample_weight)
+        problem: Problem = clone(self)._problem(X, y, sample_weight)
+        return problem
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool = True) -> Problem:
-        X, y = validate_data(self, X, y, reset=reset, dtype=np.float64)
-        check_classification_targets(y)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        rows, labels = validate_data(self, X, y, reset=reset, dtype=np.float64)
+        check_classification_targets(labels)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         if reset:
-            used = np.asarray(y) if weights is None else np.asarray(y)[weights > 0]
-            self.classes_ = _two_classes(used)
-        codes = _codes(y, self.classes_)
-        architecture = Architecture.of(X.shape[1], self.hidden, self.threshold, self.weights)
-        return Problem(Dataset.from_rows(X, codes, weights), architecture)
+            self.classes_ = _two_classes(labels if weights is None else labels[weights > 0])
+        codes = _codes(labels, self.classes_)
+        architecture = Architecture.of(rows.shape[1], self.hidden, self.threshold, self.weights)
+        return Problem(Dataset.from_rows(rows, codes, weights), architecture)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -214,13 +214,13 @@ def _checked_method(method: object) -> Method:
 def _checked_limit(time_limit: object) -> float:
     if time_limit is None:
         return math.inf
-    if isinstance(time_limit, Real) and not isinstance(time_limit, bool) and time_limit > 0:
+    if is_finite_number(time_limit) and time_limit > 0:
         return float(time_limit)
     raise InvalidInputError(f"time_limit={time_limit!r} must be a positive number of seconds, or None for no limit.")
 
 
 def _checked_gap(gap: object) -> float:
-    if isinstance(gap, Real) and not isinstance(gap, bool) and 0 <= gap <= 1:
+    if is_finite_number(gap) and 0 <= gap <= 1:
         return float(gap)
     raise InvalidInputError(f"gap={gap!r} must be a number from 0 to 1, such as 0.05.")
 
@@ -228,6 +228,6 @@ def _checked_gap(gap: object) -> float:
 def _n_threads(n_jobs: object) -> int:
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0:
+    if is_integer(n_jobs) and n_jobs != 0:
         return int(effective_n_jobs(int(n_jobs)))
     raise InvalidInputError(f"n_jobs={n_jobs!r} must be a positive integer, or -1 for all cores.")

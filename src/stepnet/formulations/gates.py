@@ -10,7 +10,7 @@ from stepnet.arithmetic import Floats
 from stepnet.errors import YES, Answer
 from stepnet.formulations.base import Encoding, Formulation, normalised, safe_margin
 from stepnet.gates import MAX_GATE_INPUTS, Gate, gates, read_gate
-from stepnet.milp.model import Columns, Model, ModelBuilder
+from stepnet.milp.model import Columns, Model, ModelBuilder, Term
 from stepnet.network import Layer, Network
 from stepnet.problem.problem import Problem
 
@@ -95,7 +95,7 @@ class GateEncoding(Encoding):
                 continue
             sides, errors = self.sides[members], self.errors[members]
             big = np.repeat(big_m[members], d) + self.margin
-            terms = [
+            terms: list[Term] = [
                 (np.tile(self.weights, (len(members), 1)), np.repeat(self.rows[members], d, axis=0)),
                 (np.tile(self.thresholds, len(members)), -1.0),
                 (sides.ravel(), -big),

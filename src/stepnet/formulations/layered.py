@@ -28,7 +28,7 @@ import numpy as np
 from stepnet.arithmetic import Floats
 from stepnet.errors import YES, Answer
 from stepnet.formulations.base import TOLERANCE, Encoding, normalised, safe_margin, with_fixed_threshold
-from stepnet.milp.model import Columns, Model, ModelBuilder
+from stepnet.milp.model import Columns, Model, ModelBuilder, Product, Term
 from stepnet.network import Layer, Network
 from stepnet.problem.problem import Problem
 
@@ -155,9 +155,10 @@ class _Builder:
     def _largest_sum(self, k: int) -> Floats:
         """The largest |a^ik_j| of each row."""
         if k == 0 and self.style.row_wise_m:
-            return self.domain.limit * np.abs(self.rows).sum(axis=1)
+            sizes: Floats = self.domain.limit * np.abs(self.rows).sum(axis=1)
+            return sizes
         if k == 0:
-            radius = np.sqrt((self.rows**2).sum(axis=1).max())
+            radius = float(np.linalg.norm(self.rows, axis=1).max())
             return np.full(len(self.rows), self.rows.shape[1] * radius)
         return np.full(len(self.rows), self.domain.limit * self.widths[k - 1])
 
@@ -223,7 +224,13 @@ class _Builder:
         return columns
 
     def _add_layer(
-        self, k: int, weights: Columns, thresholds: Columns, signals: Columns | None, is_off: Columns | None, is_output: bool
+        self,
+        k: int,
+        weights: Columns,
+        thresholds: Columns,
+        signals: Columns | None,
+        is_off: Columns | None,
+        is_output: bool,
     ) -> Columns:
         """Both implications of every neuron; for the paper's output also the objective."""
         m, width = len(self.rows), self.widths[k]
@@ -243,9 +250,7 @@ class _Builder:
         self.model.add_rows(
             [*terms, (thresholds, -1.0), (flat, -(big_m + on)), *exempt], lower=-big_m, products=products
         )
-        self.model.add_rows(
-            [*terms, (thresholds, -1.0), (flat, -(big_m + off))], upper=-off, products=products
-        )
+        self.model.add_rows([*terms, (thresholds, -1.0), (flat, -(big_m + off))], upper=-off, products=products)
         return outputs
 
     def _add_output(
@@ -283,7 +288,7 @@ class _Builder:
 
     def _sums(
         self, k: int, weights: Columns, signals: Columns | None, members: slice | Columns
-    ) -> tuple[list[tuple[Columns, Floats]], list[tuple[Columns, Columns, float]], Columns]:
+    ) -> tuple[list[Term], list[Product], Columns]:
         """The terms of a^ik_j for the given rows i and all j, and the row that each belongs to."""
         width, n_inputs = weights.shape
         numbers = np.arange(len(self.rows))[members]

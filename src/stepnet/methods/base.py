@@ -51,6 +51,11 @@ class Run:
             self.bound = bound
             self._report()
 
+    def announce(self, stage: str) -> None:
+        """Tell the outside what is going on now."""
+        self.stage = stage
+        self._report()
+
     @property
     def gap(self) -> float:
         return relative_gap(self.loss, self.bound.value)

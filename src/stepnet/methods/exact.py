@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Task
-from stepnet.backends.registry import backend_for
+from stepnet.backends.registry import backend_for, named_backend
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.separability import constant_network, linear_network
 from stepnet.errors import InvalidInputError, SolverError
@@ -19,8 +19,10 @@ from stepnet.formulations.registry import formulation_for
 from stepnet.methods.base import Method, Run
 from stepnet.network import Network
 from stepnet.result import Bound, Claim
-from stepnet.search.local_search import accepts_search, local_search
+from stepnet.search.local_search import accepts_search, kernels_ready, local_search
 from stepnet.search.polish import centred
+
+_MAX_TURNS = 10
 
 
 @dataclass(kw_only=True, repr=False)
@@ -49,15 +51,16 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     def work(self, run: Run, start: Network | None = None) -> None:
         problem = run.problem
         formulation = formulation_for(self.formulation, problem)
+        if self.solver != "auto":
+            named_backend(self.solver).require()
         begin(run, start, free_bounds=self.free_bounds)
         if not run.is_over and self.search_share and accepts_search(problem):
             find_start(run, self.search_share)
-        if run.is_over:
-            return
-        run.stage = formulation.name
-        encodings = formulation.encode(problem)
-        backend = backend_for(self.solver, encodings[0].model)
-        _Solving(run, backend, list(encodings)).work()
+        if not run.is_over:
+            run.stage = formulation.name
+            encodings = formulation.encode(problem)
+            backend = backend_for(self.solver, encodings[0].model)
+            _Solving(run, backend, list(encodings)).work()
         if run.network is not None:
             run.network = centred(problem, run.network)
 
@@ -80,11 +83,14 @@ def begin(run: Run, start: Network | None, *, free_bounds: bool = True) -> None:
         network = linear_network(problem, run.budget.remaining)
         if network is not None:
             run.offer(network)
-            run.network = centred(problem, run.network or network)
 
 
 def find_start(run: Run, share: float) -> None:
     """A good network by local search, within a share of the time that is left."""
+    if not kernels_ready(min(1.0, run.budget.remaining / 4)):
+        run.announce("compiling, once per installation")
+        if not kernels_ready(min(30.0, run.budget.remaining / 2)):
+            return
     run.stage = "search"
     end = run.budget.elapsed + share * run.budget.remaining
     local_search(
@@ -110,7 +116,7 @@ class _Solving:
         """Each open program gets half of its share of the time, then all that is left, in turns."""
         open_programs = list(self.bounds)
         share = 2.0 if len(open_programs) > 1 else 1.0
-        while open_programs and not self.run.is_over:
+        for _ in range(_MAX_TURNS if share > 1 else 1):
             still_open = []
             for position, number in enumerate(open_programs):
                 waiting = len(open_programs) - position
@@ -119,6 +125,8 @@ class _Solving:
                 if self.run.is_over:
                     return
             open_programs, share = still_open, 1.0
+            if not open_programs:
+                return
 
     def _solve(self, number: int, time_limit: float) -> bool:
         """Solve one program; True if it is closed: it has no network better than the best one."""

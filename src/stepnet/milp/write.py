@@ -38,13 +38,13 @@ def _mps(model: Model, comment: str) -> Iterator[str]:
     for c, name in enumerate(model.names):
         if model.integer[c] != is_marked:
             is_marked = not is_marked
-            yield f" MARKER MARKER 'MARKER' '{'INTORG' if is_marked else 'INTEND'}'"
+            yield f" MARKER 'MARKER' '{'INTORG' if is_marked else 'INTEND'}'"
         if model.cost[c]:
             yield f" {name} loss {float(model.cost[c])!r}"
         for p in range(by_column.indptr[c], by_column.indptr[c + 1]):
             yield f" {name} r{by_column.indices[p]} {float(by_column.data[p])!r}"
     if is_marked:
-        yield " MARKER MARKER 'MARKER' 'INTEND'"
+        yield " MARKER 'MARKER' 'INTEND'"
     yield "RHS"
     if model.offset:
         yield f" rhs loss {float(-model.offset)!r}"

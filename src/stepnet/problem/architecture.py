@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Literal
 
+from stepnet.checks import is_finite_number, is_integer
 from stepnet.errors import InvalidInputError
 from stepnet.network import Network
 from stepnet.problem.weights import WeightDomain, weight_domain
@@ -59,22 +59,20 @@ class Architecture:
 
 
 def checked_hidden(hidden: object) -> tuple[int, ...]:
-    widths = (hidden,) if isinstance(hidden, Integral) else hidden
-    try:
-        result = tuple(widths)  # type: ignore[arg-type]
-    except TypeError:
-        result = (None,)
-    if not all(isinstance(width, Integral) and not isinstance(width, bool) and width >= 1 for width in result):
+    widths: tuple[object, ...] = (hidden,)
+    if isinstance(hidden, Iterable) and not isinstance(hidden, str):
+        widths = tuple(hidden)
+    if not all(is_integer(width) and width >= 1 for width in widths):
         raise InvalidInputError(
             f"hidden={hidden!r} must be a tuple of positive integers, one a hidden layer, "
             f"such as (25,) or (5, 5); () is a single neuron."
         )
-    return tuple(int(width) for width in result)
+    return tuple(int(width) for width in widths if is_integer(width))
 
 
 def checked_threshold(threshold: object) -> Threshold:
     if threshold == "neuron" or threshold == "layer":
-        return threshold  # type: ignore[return-value]
-    if isinstance(threshold, Real) and not isinstance(threshold, bool) and math.isfinite(threshold):
+        return threshold
+    if is_finite_number(threshold):
         return float(threshold)
     raise InvalidInputError(f"threshold={threshold!r} is not known; choose 'neuron', 'layer' or a finite number.")

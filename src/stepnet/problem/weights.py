@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from stepnet.arithmetic import Floats
+from stepnet.checks import is_integer
 from stepnet.errors import InvalidInputError
 
 
@@ -47,7 +48,7 @@ class Integers:
     largest: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.largest, int) or isinstance(self.largest, bool) or self.largest < 1:
+        if not is_integer(self.largest) or self.largest < 1:
             raise InvalidInputError(f"Integers(P) needs an integer P >= 1; got {self.largest!r}.")
 
     @property

@@ -16,6 +16,7 @@ from numba import njit
 
 _REFRESH = 1000  # moves after which all values are computed anew
 _FLAT = 1e-12  # slopes and differences of losses below this are none
+_HUGE = 1e6  # weights do not grow beyond this
 
 
 class State(NamedTuple):
@@ -68,7 +69,7 @@ def _flip(state: State, k: int, j: int, rows: Any, n_rows: int, commit: bool, ch
     W, A, B, widths, first = state.W, state.A, state.B, state.widths, state.first
     last, number = W.shape[0] - 1, first[k] + j
     n_changed = 0
-    flips, signs = np.empty((2, widths.max()), np.int64), np.empty((2, widths.max()))
+    flips, signs = np.empty((2, W.shape[1]), np.int64), np.empty((2, W.shape[1]))
     for p in range(n_rows):
         i = rows[p]
         bit = B[number, i] == 1
@@ -107,7 +108,8 @@ def _slopes(state: State, k: int, dw: Any, dt: float, slopes: Any) -> None:
             slopes[i] = slope
         return
     below = state.first[k - 1]
-    slopes[:] = -dt
+    for i in range(X.shape[0]):
+        slopes[i] = -dt
     for c in range(n):
         if dw[c] != 0.0:
             for i in range(X.shape[0]):
@@ -130,7 +132,8 @@ def _direction(state: State, k: int, j: int, pivotal: Any, moves_threshold: bool
     """
     n = state.widths[k]
     output = state.B[state.B.shape[0] - 1]
-    dw[:] = 0.0
+    for c in range(len(dw)):
+        dw[c] = 0.0
     kind = np.random.random()
     if kind < 0.4:
         c = np.random.randint(n + 1)
@@ -139,7 +142,8 @@ def _direction(state: State, k: int, j: int, pivotal: Any, moves_threshold: bool
             return 0.0
         if moves_threshold:
             return 1.0
-        dw[:n] = state.W[k, j, :n]  # without a threshold of its own a neuron moves it by scaling
+        for c in range(n):  # without a threshold of its own a neuron moves it by scaling
+            dw[c] = state.W[k, j, c]
         return 0.0
     if kind < 0.85 and len(pivotal) > 0:
         dt = 0.0
@@ -199,25 +203,23 @@ def _best_step(steps: Any, deltas: Any, loss: float) -> tuple[float, float]:
     reach = steps[order[-1]] - steps[order[0]] + 1.0  # how far to go past the last breakpoint
     left = steps[order[0]] - reach
     best_step, best_loss, best_key = 0.0, np.inf, -1.0
-    p = 0
-    while True:
+    for p in range(n_steps + 1):
         right = steps[order[p]] if p < n_steps else left + reach
+        # Equal breakpoints leave an interval of no width, which is no place to step into.
         if right - left > 1e-9 * (1.0 + abs(left) + abs(right)) and loss <= best_loss + _FLAT:
             key = min(right - left, reach / 4) * np.random.random()
             if loss < best_loss - _FLAT or key > best_key:
                 best_loss, best_key = loss, key
                 best_step = left + (right - left) * (0.25 + 0.5 * np.random.random())
-        if p == n_steps:
-            return best_step, best_loss
-        while p < n_steps and steps[order[p]] <= right:
+        if p < n_steps:
             loss += deltas[order[p]]
-            p += 1
         left = right
+    return best_step, best_loss
 
 
 @njit(cache=True)
 def _move(
-    state: State, k: int, j: int, dw: Any, dt: float, step: float, slopes: Any, moves_threshold: bool, rows: Any
+    state: State, k: int, j: int, dw: Any, dt: float, step: float, slopes: Any, scales_freely: bool, rows: Any
 ) -> float:
     """Carry a step out; returns by how much the loss grows."""
     n, W, t, y, weights = state.widths[k], state.W, state.t, state.y, state.weights
@@ -225,7 +227,11 @@ def _move(
     size = abs(t[k, j] + step * dt)
     for c in range(n):
         size = max(size, abs(W[k, j, c] + step * dw[c]))
-    scale = 1.0 / size if moves_threshold and size > 0 and (size > 4 or size < 0.25) else 1.0
+    scale = 1.0
+    if scales_freely and (size > 4 or 0 < size < 0.25):
+        scale = 1.0 / size
+    if size > _HUGE:
+        return 0.0
     for c in range(n):
         W[k, j, c] = (W[k, j, c] + step * dw[c]) * scale
     t[k, j] = (t[k, j] + step * dt) * scale
@@ -256,12 +262,23 @@ def _punish(state: State) -> None:
 
 
 @njit(cache=True)
+def _copy(W: Any, t: Any, to_W: Any, to_t: Any) -> None:
+    """Copy in plain loops: numba takes seconds to compile an assignment of whole arrays."""
+    for k in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            to_t[k, j] = t[k, j]
+            for c in range(W.shape[2]):
+                to_W[k, j, c] = W[k, j, c]
+
+
+@njit(cache=True)
 def search(
     state: State,
     best_W: Any,
     best_t: Any,
     best_loss: float,
     moves_threshold: bool,
+    scales_freely: bool,
     n_moves: int,
     patience: int,
     seed: int,
@@ -274,20 +291,21 @@ def search(
     np.random.seed(seed)
     m = len(state.y)
     every, rows, slopes = np.arange(m), np.empty(m, np.int64), np.empty(m)
-    dw, steps, deltas = np.empty(state.widths.max()), np.empty(m), np.empty(m)
+    dw, steps, deltas = np.empty(state.W.shape[2]), np.empty(m), np.empty(m)
     loss, stalled = forward(state), 0
     for move in range(n_moves + 1):
         if loss < best_loss - _FLAT:
             best_loss, stalled = loss, 0
-            best_W[:] = state.W
-            best_t[:] = state.t
+            _copy(state.W, state.t, best_W, best_t)
             if best_loss <= target:
                 break
         if stalled > patience:
             stalled = 0
             _punish(state)
         number = np.random.randint(state.A.shape[0])
-        k = np.searchsorted(state.first, number, side="right") - 1
+        k = len(state.first) - 1
+        while state.first[k] > number:
+            k -= 1
         j = number - state.first[k]
         stalled += 1
         pivotal = rows[: _flip(state, k, j, every, m, False, rows)]
@@ -301,7 +319,7 @@ def search(
             continue
         if reached < now - _FLAT:
             stalled = 0
-        loss += _move(state, k, j, dw, dt, step, slopes, moves_threshold, rows)
+        loss += _move(state, k, j, dw, dt, step, slopes, scales_freely, rows)
         if move % _REFRESH == _REFRESH - 1:
             loss = forward(state)
     return best_loss

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from stepnet.arithmetic import Floats
+from stepnet.data import Dataset
 from stepnet.errors import YES, Answer
 from stepnet.network import Layer, Network
 from stepnet.problem.architecture import Architecture
@@ -16,6 +19,30 @@ from stepnet.search.kernels import State, search
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
+
+
+_compiling: threading.Thread | None = None
+
+
+def kernels_ready(timeout: float) -> bool:
+    """Whether the kernels are compiled, waiting for them up to ``timeout`` seconds.
+
+    They compile once after an installation, in a thread of their own, so that a time limit can be
+    kept; later processes load them from numba's cache in a moment.
+    """
+    global _compiling
+    if _compiling is None:
+        _compiling = threading.Thread(target=_compile, name="stepnet kernels", daemon=True)
+        _compiling.start()
+    _compiling.join(timeout)
+    return not _compiling.is_alive()
+
+
+def _compile() -> None:
+    architecture = Architecture.of(1, (1,), "neuron", "real")
+    problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), architecture)
+    rng = np.random.default_rng(0)
+    _improve(problem, _random_state(problem, problem.dataset.X, rng), rng, problem.evaluate, lambda: False, 0.0, 1, 1)
 
 
 def accepts_search(problem: Problem) -> Answer:
@@ -74,9 +101,10 @@ def _improve(
     best_W, best_t = state.W.copy(), state.t.copy()
     running, best, in_vain = np.inf, np.inf, 0
     moves_threshold = problem.architecture.threshold == "neuron"
+    scales_freely = moves_threshold or problem.architecture.fixed_threshold == 0
     while in_vain < patience and best > target and not should_stop():
         seed = int(rng.integers(2**31))
-        reached = search(state, best_W, best_t, running, moves_threshold, chunk, _PATIENCE, seed, target)
+        reached = search(state, best_W, best_t, running, moves_threshold, scales_freely, chunk, _PATIENCE, seed, target)
         in_vain += chunk
         if reached < running:
             running, in_vain = reached, 0
@@ -91,7 +119,7 @@ def _random_state(problem: Problem, rows: Floats, rng: np.random.Generator) -> S
     widths = np.array([n, *architecture.widths])
     n_layers, widest, n_neurons = len(widths) - 1, widths[1:].max(), int(widths[1:].sum())
     W, t = np.zeros((n_layers, widest, widths[:-1].max())), np.zeros((n_layers, widest))
-    for k, (n_inputs, width) in enumerate(zip(widths, widths[1:], strict=False)):
+    for k, (n_inputs, width) in enumerate(pairwise(widths.tolist())):
         weights = rng.normal(size=(width, n_inputs))
         W[k, :width, :n_inputs] = weights
         through = rows[rng.integers(m, size=width)] if k == 0 else rng.random((width, n_inputs))
@@ -122,6 +150,6 @@ def _thresholds(architecture: Architecture, wished: Floats, rng: np.random.Gener
 def _network(problem: Problem, state: State, W: Floats, t: Floats) -> Network:
     layers = [
         Layer(W[k, :width, :n_inputs], t[k, :width])
-        for k, (n_inputs, width) in enumerate(zip(state.widths, state.widths[1:], strict=False))
+        for k, (n_inputs, width) in enumerate(pairwise(state.widths.tolist()))
     ]
     return problem.restore(Network(tuple(layers)))

@@ -13,8 +13,8 @@ from stepnet.problem.problem import Problem
 def centred(problem: Problem, network: Network) -> Network:
     """Every threshold moved to the middle of the gap between the rows it tells apart.
 
-    A shared threshold moves within the gap that all its neurons have in common; for a fixed one the
-    weights are scaled instead. Returns the network itself where that would raise its loss.
+    Where neurons share a threshold or it is fixed, their weights are scaled instead. Returns the
+    network itself where that would raise its loss.
     """
     layers = []
     signals = problem.dataset.X
@@ -30,16 +30,12 @@ def centred(problem: Problem, network: Network) -> Network:
 def _centred_layer(layer: Layer, values: Floats, bits: Bits, architecture: Architecture) -> Layer:
     off = np.where(bits == 0, values, -np.inf).max(axis=0)
     on = np.where(bits == 1, values, np.inf).min(axis=0)
-    if architecture.threshold == "layer":
-        off, on = np.full_like(off, off.max()), np.full_like(on, on.min())
-    with np.errstate(invalid="ignore"):
-        middle = off + (on - off) / 2
-    movable = np.isfinite(middle) & (on > off)
-    fixed = architecture.fixed_threshold
-    if fixed is None:
-        return Layer(layer.weights, np.where(movable, middle, layer.thresholds))
-    if fixed == 0 or architecture.weights.is_integer:
+    movable = np.isfinite(off) & np.isfinite(on) & (on > off)
+    middle = np.where(movable, off / 2 + on / 2, layer.thresholds)
+    if architecture.threshold == "neuron":
+        return Layer(layer.weights, middle)
+    if architecture.weights.is_integer:
         return layer
-    movable &= middle * fixed > 0
-    factors = np.where(movable, fixed / np.where(movable, middle, 1.0), 1.0)
+    movable &= middle * layer.thresholds > 0
+    factors = np.where(movable, layer.thresholds / np.where(movable, middle, 1.0), 1.0)
     return Layer(layer.weights * factors[:, None], layer.thresholds)

@@ -1,0 +1,46 @@
+"""Free bounds: conflicting rows and linear separation."""
+
+import pytest
+
+from conftest import INSTANCES, XOR, make_problem
+from stepnet.bounds.conflicts import conflict_bound, heaviest_of_group
+from stepnet.bounds.separability import constant_network, linear_network
+from stepnet.data import Dataset
+from stepnet.problem.architecture import Architecture
+
+
+def test_each_group_costs_all_but_its_heaviest_class():
+    data = Dataset.from_rows([[0], [0], [0], [1], [1], [2]], [0, 1, 1, 0, 1, 1], [1, 1, 3, 2, 2, 9])
+    assert conflict_bound(data) == 3
+    assert heaviest_of_group(data).tolist() == [False, True, True, False, True]
+
+
+def test_the_bound_never_passes_the_optimum(instance):
+    assert conflict_bound(instance.problem().dataset) <= instance.optimum
+
+
+@pytest.mark.parametrize("threshold", ["neuron", "layer", 0.0, 2.0, -2.0])
+@pytest.mark.parametrize("hidden", [(), (1,), (3,), (2, 2), (2, 1, 2)])
+def test_separable_rows_are_separated_in_every_architecture(hidden, threshold):
+    X = [[1, 1], [2, 1], [3, 5], [-1, -2], [-2, -1], [-1, -1]]
+    network = linear_network(make_problem(X, [1, 1, 1, 0, 0, 0], hidden, threshold))
+    problem = make_problem(X, [1, 1, 1, 0, 0, 0], hidden, threshold)
+    assert problem.evaluate(network) == 0
+
+
+def test_separation_up_to_conflicts_reaches_the_conflict_bound():
+    problem = make_problem([[0], [0], [1], [1]], [0, 1, 1, 1], (2,), sample_weight=[5, 1, 1, 1])
+    assert problem.evaluate(linear_network(problem)) == conflict_bound(problem.dataset) == 1
+
+
+def test_a_constant_network_answers_one_class():
+    for code in (0, 1):
+        network = constant_network(Architecture.of(2, (3, 2), "neuron", "real"), code)
+        assert network.predict(XOR).tolist() == [code] * 4
+
+
+def test_every_instance_gets_a_network_of_its_architecture():
+    for instance in INSTANCES:
+        problem = instance.problem()
+        for network in (constant_network(problem.architecture, 1), linear_network(problem)):
+            assert network is None or problem.evaluate(network) >= instance.optimum

@@ -1,0 +1,189 @@
+"""The command line, as typed: commands, messages, exit codes, interrupts."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from stepnet import load
+
+
+def stepnet(*arguments, cwd, **options):
+    command = [sys.executable, "-m", "stepnet", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+@pytest.fixture
+def xor(tmp_path):
+    (tmp_path / "xor.csv").write_text("rain,sun,mood\n0,0,calm\n0,1,wild\n1,0,wild\n1,1,calm\n")
+    return tmp_path
+
+
+def test_fit_predict_verify(xor):
+    result = stepnet("fit", "xor.csv", "--target", "mood", "--hidden", "2", "--out", "m.json", cwd=xor)
+    assert result.returncode == 0, result.stderr
+    assert "OPTIMAL for all networks: loss 0 of 4, bound 0" in result.stdout
+    assert "loss 0" in result.stderr
+    assert load(xor / "m.json").feature_names_in_.tolist() == ["rain", "sun"]
+    result = stepnet("predict", "m.json", "xor.csv", cwd=xor)
+    assert result.stdout.split() == ["prediction", "calm", "wild", "wild", "calm"]
+    assert result.stderr == ""
+    result = stepnet("predict", "m.json", "xor.csv", "--out", "p.csv", cwd=xor)
+    assert (xor / "p.csv").read_text().split() == ["prediction", "calm", "wild", "wild", "calm"]
+    result = stepnet("verify", "m.json", "xor.csv", "--target", "mood", cwd=xor)
+    assert (result.returncode, result.stdout.count("true")) == (0, 3)
+
+
+def test_predict_finds_columns_by_name(xor):
+    stepnet("fit", "xor.csv", "--target", "mood", "--hidden", "2", "--out", "m.json", cwd=xor)
+    (xor / "new.csv").write_text("sun,note,rain\n1,x,0\n1,y,1\n")
+    assert stepnet("predict", "m.json", "new.csv", cwd=xor).stdout.split() == ["prediction", "wild", "calm"]
+    (xor / "poor.csv").write_text("sun\n1\n")
+    result = stepnet("predict", "m.json", "poor.csv", cwd=xor)
+    assert result.returncode == 2
+    assert "no column 'rain'" in result.stderr
+
+
+def test_a_false_certificate_has_exit_code_1(xor):
+    stepnet("fit", "xor.csv", "--target", "mood", "--hidden", "1", "--out", "m.json", cwd=xor)
+    assert stepnet("verify", "m.json", "xor.csv", "--target", "mood", "--resolve", cwd=xor).returncode == 0
+    content = json.loads((xor / "m.json").read_text())
+    content["certificate"]["loss"] = content["certificate"]["bound"] = 0.0
+    (xor / "m.json").write_text(json.dumps(content))
+    result = stepnet("verify", "m.json", "xor.csv", "--target", "mood", cwd=xor)
+    assert result.returncode == 1
+    assert "FALSE" in result.stdout
+
+
+def test_sample_weights_dropped_columns_and_options(xor):
+    (xor / "w.csv").write_text("id,a,b,w,y\nu,0,0,3,0\nv,0,1,2,1\nw,1,0,5,1\nx,1,1,4,0\n")
+    arguments = ["fit", "w.csv", "--target", "y", "--hidden", "1", "--sample-weight", "w", "--drop", "id"]
+    options = ["--formulation", "tight", "--solver", "highs", "--threshold", "layer", "--method", "exact"]
+    result = stepnet(*arguments, *options, cwd=xor)
+    assert result.returncode == 0, result.stderr
+    assert "loss 2 of 14, bound 2" in result.stdout
+    assert stepnet("verify", "model.json", "w.csv", "--target", "y", "--sample-weight", "w", cwd=xor).returncode == 0
+    assert stepnet("verify", "model.json", "w.csv", "--target", "y", cwd=xor).returncode == 2
+
+
+def test_ternary_weights(xor):
+    result = stepnet("fit", "xor.csv", "--target", "mood", "--hidden", "2", "--weights", "ternary", cwd=xor)
+    assert "OPTIMAL for all networks: loss 0" in result.stdout
+    weights = np.concatenate([layer.weights.ravel() for layer in load(xor / "model.json").network_.layers])
+    assert set(weights) <= {-1.0, 0.0, 1.0}
+
+
+@pytest.mark.parametrize("to", ["mps", "lp"])
+def test_export_writes_programs(xor, to):
+    result = stepnet("export", "xor.csv", "--target", "mood", "--hidden", "2", "--to", to, cwd=xor)
+    assert result.returncode == 0, result.stderr
+    assert (xor / f"xor.{to}").stat().st_size > 100
+    result = stepnet("export", "xor.csv", "--target", "mood", "--formulation", "gates", "--to", to, cwd=xor)
+    assert (xor / f"xor_0.{to}").exists()
+    assert (xor / f"xor_1.{to}").exists()
+
+
+def test_parquet_is_read_like_csv(xor):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pandas.read_csv(xor / "xor.csv").to_parquet(xor / "xor.parquet")
+    result = stepnet("fit", "xor.parquet", "--target", "mood", "--hidden", "2", cwd=xor)
+    assert "loss 0 of 4" in result.stdout, result.stderr
+
+
+def test_solvers_are_listed(tmp_path):
+    result = stepnet("solvers", cwd=tmp_path)
+    assert "HiGHS    version 1.14" in result.stdout
+
+
+BAD = {
+    "no target": (["fit", "xor.csv", "--target", "y"], "no column 'y'; its columns are rain, sun, mood"),
+    "no file": (["fit", "nothing.csv", "--target", "y"], "no file 'nothing.csv'"),
+    "text column": (["fit", "text.csv", "--target", "y"], "column 'a': 'red' is not a finite number"),
+    "empty cell": (["fit", "gap.csv", "--target", "y"], "data row 2, column 'a': ''"),
+    "empty target": (["fit", "empty_target.csv", "--target", "y"], "the target 'y' is empty"),
+    "ragged": (["fit", "ragged.csv", "--target", "y"], "data row 2 has 1 cells, the header 2"),
+    "no rows": (["fit", "header.csv", "--target", "y"], "has no rows"),
+    "empty file": (["fit", "empty.csv", "--target", "y"], "has no rows"),
+    "binary file": (["fit", "binary.csv", "--target", "y"], "not a CSV file"),
+    "two equal names": (["fit", "twice.csv", "--target", "y"], "several columns named a"),
+    "one class": (["fit", "one.csv", "--target", "y"], "one class"),
+    "widths": (["fit", "xor.csv", "--target", "mood", "--hidden", "two"], "--hidden two"),
+    "negative width": (["fit", "xor.csv", "--target", "mood", "--hidden", "-3"], "positive integers"),
+    "solver": (["fit", "xor.csv", "--target", "mood", "--solver", "cplex"], "choose one of"),
+    "formulation": (["fit", "xor.csv", "--target", "mood", "--formulation", "x"], "choose one of"),
+    "method": (["fit", "xor.csv", "--target", "mood", "--method", "x"], "choose prove or exact"),
+    "folder": (["fit", "xor.csv", "--target", "mood", "--out", "no/where.json"], "does not exist"),
+    "gates": (
+        ["fit", "xor.csv", "--target", "mood", "--hidden", "2,2", "--formulation", "gates"],
+        "Use formulation='tight'",
+    ),
+    "model": (["predict", "damaged.json", "xor.csv"], "damaged"),
+    "no model": (["predict", "none.json", "xor.csv"], "cannot read"),
+    "format": (["export", "xor.csv", "--target", "mood", "--to", "pdf"], "choose mps or lp"),
+    "column to drop": (["fit", "xor.csv", "--target", "mood", "--drop", "snow"], "no column 'snow'"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_clear_line_and_exit_code_2(name, xor):
+    arguments, message = BAD[name]
+    files = {
+        "text.csv": "a,y\nred,0\nblue,1\n",
+        "gap.csv": "a,y\n1,0\n,1\n",
+        "empty_target.csv": "a,y\n1,0\n2,\n",
+        "ragged.csv": "a,y\n1,0\n2\n",
+        "header.csv": "a,y\n",
+        "empty.csv": "",
+        "twice.csv": "a,a,y\n1,2,0\n",
+        "one.csv": "a,y\n1,0\n2,0\n",
+        "damaged.json": "{",
+    }
+    for file, text in files.items():
+        (xor / file).write_text(text)
+    (xor / "binary.csv").write_bytes(b"\xff\xfe\x00\x01")
+    before = sorted(xor.iterdir())
+    result = stepnet(*arguments, cwd=xor)
+    assert result.returncode == 2, result.stderr
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert sorted(xor.iterdir()) == before
+
+
+@pytest.mark.parametrize("after", [0.3, 15])
+def test_an_interrupt_leaves_a_model_and_exit_code_130(tmp_path, after):
+    """In the search, and in the solver after it."""
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=(400, 8)).round(3), rng.integers(0, 2, 400)])
+    np.savetxt(tmp_path / "hard.csv", rows, delimiter=",", fmt="%g", header="a,b,c,d,e,f,g,h,y", comments="")
+    command = [
+        sys.executable,
+        "-m",
+        "stepnet",
+        "fit",
+        "hard.csv",
+        "--target",
+        "y",
+        "--hidden",
+        "4",
+        "--time-limit",
+        "100",
+    ]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stderr.readline()  # the first network is there
+    time.sleep(after)
+    os.kill(process.pid, signal.SIGINT)
+    begin = time.perf_counter()
+    out, err = process.communicate(timeout=60)
+    assert time.perf_counter() - begin < 15
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "stopped  interrupted" in out
+    model = load(tmp_path / "model.json")
+    assert model.certificate_.stop_reason == "interrupted"
+    assert model.verify(rows[:, :-1], rows[:, -1].astype(int))

@@ -1,0 +1,99 @@
+"""Model files: the same estimator back, and damage is noticed."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+
+import stepnet
+from conftest import XOR
+from stepnet import Exact, Integers, StepClassifier
+from stepnet.errors import InvalidInputError, ModelFileError
+
+LABELS = ["even", "odd", "odd", "even"]
+
+
+@pytest.fixture
+def fitted():
+    return StepClassifier(hidden=(2,), random_state=0, time_limit=20).fit(XOR, LABELS)
+
+
+@pytest.mark.parametrize("labels", [LABELS, [-1, 1, 1, -1], [False, True, True, False]])
+def test_a_saved_model_comes_back_the_same(labels, tmp_path):
+    classifier = StepClassifier(hidden=(2,), random_state=0, time_limit=20).fit(XOR, labels)
+    stepnet.save(classifier, tmp_path / "model.json")
+    again = stepnet.load(tmp_path / "model.json")
+    assert again.network_ == classifier.network_
+    assert again.certificate_ == classifier.certificate_
+    assert again.predict(XOR).tolist() == labels
+    assert again.classes_.dtype == classifier.classes_.dtype
+    assert again.get_params(deep=False) == classifier.get_params(deep=False)
+    assert again.verify(XOR, labels)
+
+
+def test_options_come_back(tmp_path):
+    method = Exact(formulation="tight", solver="highs")
+    classifier = StepClassifier(hidden=(2,), weights=Integers(2), method=method, time_limit=20).fit(XOR, LABELS)
+    stepnet.save(classifier, tmp_path / "model.json")
+    again = stepnet.load(tmp_path / "model.json")
+    assert again.weights == Integers(2)
+    assert again.method.get_params() == method.get_params()
+    assert again.fit(XOR, LABELS).certificate_.loss == 0
+
+
+def test_a_network_without_hyperplanes_is_saved_as_plain_json(tmp_path):
+    classifier = StepClassifier(hidden=(), time_limit=5).fit([[0.0], [0.0], [0.0]], [0, 0, 1])
+    assert classifier.certificate_.margin == np.inf or classifier.certificate_.margin >= 0
+    stepnet.save(classifier, tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text()
+    assert "Infinity" not in text
+    assert stepnet.load(tmp_path / "model.json").certificate_ == classifier.certificate_
+
+
+def test_unfitted_models_are_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        stepnet.save(StepClassifier(), tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_files_and_strangers_are_refused(tmp_path):
+    with pytest.raises(InvalidInputError, match="cannot read"):
+        stepnet.load(tmp_path / "nothing.json")
+    for text in ("", "{", "[1, 2]", '{"format": "other"}', "null", "\x00"):
+        (tmp_path / "model.json").write_text(text)
+        with pytest.raises(ModelFileError, match=r"damaged: .*stepnet fit"):
+            stepnet.load(tmp_path / "model.json")
+
+
+def test_other_versions_are_named(fitted, tmp_path):
+    stepnet.save(fitted, tmp_path / "model.json")
+    content = json.loads((tmp_path / "model.json").read_text()) | {"version": 99}
+    (tmp_path / "model.json").write_text(json.dumps(content))
+    with pytest.raises(ModelFileError, match="version 99"):
+        stepnet.load(tmp_path / "model.json")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_damage_is_noticed_or_harmless(fitted, tmp_path, data):
+    """Any part replaced by anything: a ModelFileError, or a model that still works."""
+    stepnet.save(fitted, tmp_path / "model.json")
+    content = json.loads((tmp_path / "model.json").read_text())
+    place, key = content, None
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        child = place[key]
+        if not isinstance(child, dict | list) or not child or data.draw(st.booleans()):
+            break
+        place = child
+    place[key] = data.draw(st.sampled_from([None, "x", -1, 1e300, [], {}, [[1]], {"a": 1}, True]))
+    (tmp_path / "model.json").write_text(json.dumps(content))
+    try:
+        model = stepnet.load(tmp_path / "model.json")
+    except ModelFileError:
+        return
+    assert len(model.predict(XOR)) == 4

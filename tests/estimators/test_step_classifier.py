@@ -1,0 +1,191 @@
+"""StepClassifier behaves as scikit-learn's users expect, and refuses bad input with a way out."""
+
+import pickle
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+from conftest import XOR
+from stepnet import Exact, Integers, Prove, StepClassifier
+from stepnet.errors import InvalidInputError, NotAcceptedError
+
+LABELS = ["even", "odd", "odd", "even"]
+
+
+def quick(**changes):
+    return StepClassifier(**{"hidden": (2,), "time_limit": 5, "random_state": 0} | changes)
+
+
+@parametrize_with_checks([quick(), quick(hidden=(), threshold="layer")])
+def test_scikit_learn_s_checks_pass(estimator, check):
+    check(estimator)
+
+
+def test_at_least_forty_checks_run_and_none_is_expected_to_fail():
+    checks = list(estimator_checks_generator(quick(), legacy=True))
+    assert len(checks) >= 40
+    assert quick().__sklearn_tags__()._skip_test is False
+
+
+@pytest.mark.parametrize("labels", [LABELS, [-1, 1, 1, -1], [False, True, True, False], [2.0, 7.0, 7.0, 2.0]])
+def test_any_two_labels_come_back(labels):
+    classifier = quick().fit(XOR, labels)
+    assert classifier.predict(XOR).tolist() == labels
+    assert classifier.score(XOR, labels) == 1
+    assert classifier.certificate_.status == "OPTIMAL"
+    assert ((classifier.decision_function(XOR) > 0) == (np.array(labels) == classifier.classes_[1])).all()
+
+
+def test_sample_weights_decide_what_is_given_up():
+    weights = [3, 2, 5, 4]
+    classifier = quick(hidden=(1,)).fit(XOR, LABELS, weights)
+    assert classifier.certificate_.loss == 2
+    wrong = classifier.predict(XOR) != np.array(LABELS)
+    assert wrong.tolist() == [False, True, False, False]
+
+
+def test_works_in_pipelines_grid_searches_clones_and_pickles():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+    y[:] = X[:, 0] > 0
+    grid = GridSearchCV(
+        make_pipeline(StandardScaler(), quick(method=Exact())),
+        {"stepclassifier__hidden": [(), (2,)], "stepclassifier__method__solver": ["highs", "auto"]},
+        cv=2,
+    ).fit(X, y)
+    assert grid.best_score_ > 0.8
+    best = grid.best_estimator_
+    again = pickle.loads(pickle.dumps(best))
+    assert (again.predict(X) == best.predict(X)).all()
+    assert again[-1].certificate_ == best[-1].certificate_
+    copy = clone(quick(weights=Integers(2), method=Prove(exact=Exact(solver="scip"))))
+    assert copy.method.exact.solver == "scip"
+    assert not hasattr(copy, "network_")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_takes_data_frames_and_keeps_their_names(library):
+    frames = pytest.importorskip(library)
+    X = frames.DataFrame({"rain": [0, 0, 1, 1], "sun": [0, 1, 0, 1]})
+    classifier = quick().fit(X, frames.Series(LABELS))
+    assert classifier.feature_names_in_.tolist() == ["rain", "sun"]
+    assert classifier.predict(X).tolist() == LABELS
+    assert "rain" in classifier.network_.summary(classifier.feature_names_in_)
+
+
+def test_has_an_html_repr():
+    assert "StepClassifier" in quick()._repr_html_()
+    assert repr(quick(method=Exact(solver="scip"))).count("scip") == 1
+
+
+def test_fit_writes_no_parameter():
+    classifier = quick(method="prove")
+    before = dict(classifier.get_params(deep=False))
+    classifier.fit(XOR, LABELS)
+    assert classifier.get_params(deep=False) == before
+
+
+def test_same_random_state_same_network():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(25, 3)), rng.integers(0, 2, 25)
+    one, two = (quick(time_limit=60).fit(X, y) for _ in range(2))
+    assert one.certificate_.stop_reason == "proven"
+    assert one.network_ == two.network_
+
+
+def test_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(25, 3)), rng.integers(0, 2, 25)
+    order = rng.permutation(25)
+    assert quick(time_limit=60).fit(X, y).network_ == quick(time_limit=60).fit(X[order], y[order]).network_
+
+
+def test_a_start_and_a_callback_are_used():
+    first = quick().fit(XOR, LABELS)
+    seen = []
+    second = quick(method=Exact(search_share=0)).fit(XOR, LABELS, start=first.network_, on_incumbent=seen.append)
+    assert second.certificate_.loss == 0
+    assert seen[0].loss == 0
+    assert seen[0].network == first.network_
+
+
+def test_the_certificate_can_be_verified():
+    classifier = quick(hidden=(1,)).fit(XOR, LABELS)
+    assert classifier.verify(XOR, LABELS)
+    assert all(check.holds for check in classifier.verify(XOR, LABELS, resolve=True).checks)
+    with pytest.raises(InvalidInputError, match="not the data of the certificate"):
+        classifier.verify(XOR, [*LABELS[1:], "odd"])
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_the_time_limit_is_kept(limit):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 8)), rng.integers(0, 2, 300)
+    begin = time.perf_counter()
+    classifier = quick(hidden=(10, 10), time_limit=limit).fit(X, y)
+    assert time.perf_counter() - begin < limit + 2.5  # generous: test machines are busy
+    assert classifier.certificate_.stop_reason == "time"
+
+
+BAD_ROWS = {
+    "NaN": (np.array([[np.nan, 0], [1, 1]]), [0, 1], "NaN"),
+    "infinity": (np.array([[np.inf, 0], [1, 1]]), [0, 1], "infinity"),
+    "strings": (np.array([["a", "b"], ["c", "d"]]), [0, 1], "convert"),
+    "one class": (np.array([[0, 0], [1, 1]]), [1, 1], "one class"),
+    "no rows": (np.zeros((0, 2)), [], "minimum of 1"),
+    "no columns": (np.zeros((3, 0)), [0, 1, 0], "minimum of 1"),
+    "three classes": (np.eye(3), [0, 1, 2], "Only binary"),
+    "real targets": (np.eye(3), [0.1, 0.2, 0.7], "continuous"),
+    "different lengths": (np.eye(3), [0, 1], "inconsistent"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ROWS)
+def test_bad_rows_get_a_clear_error(name):
+    X, y, message = BAD_ROWS[name]
+    with pytest.raises(ValueError, match=message):
+        quick().fit(X, y)
+
+
+def test_sparse_rows_get_a_clear_error():
+    with pytest.raises(TypeError, match="dense"):
+        quick().fit(sparse.csr_matrix(XOR), LABELS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"hidden": (0,)}, InvalidInputError, "positive integers"),
+        ({"hidden": (-3,)}, InvalidInputError, "positive integers"),
+        ({"threshold": "none"}, InvalidInputError, "'neuron', 'layer'"),
+        ({"weights": "quaternary"}, InvalidInputError, "'real', 'ternary'"),
+        ({"method": "guess"}, InvalidInputError, "'prove'"),
+        ({"method": Exact(solver="cplex")}, InvalidInputError, "'highs'"),
+        ({"method": Exact(formulation="loose")}, InvalidInputError, "'tight'"),
+        ({"hidden": (2, 2), "method": Exact(formulation="gates")}, NotAcceptedError, "Use formulation='tight'"),
+        ({"time_limit": 0}, InvalidInputError, "positive number of seconds"),
+        ({"time_limit": "long"}, InvalidInputError, "positive number of seconds"),
+        ({"gap": 2}, InvalidInputError, "from 0 to 1"),
+        ({"n_jobs": 0}, InvalidInputError, "-1 for all cores"),
+    ],
+)
+def test_bad_parameters_get_a_clear_error(parameters, error, message):
+    with pytest.raises(error, match=message):
+        quick(**parameters).fit(XOR, LABELS)
+
+
+def test_negative_weights_are_refused():
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        quick().fit(XOR, LABELS, [1, 1, -1, 1])
+
+
+def test_bad_solvers_are_noticed_even_if_no_solver_is_needed():
+    with pytest.raises(InvalidInputError, match="'highs'"):
+        quick(method=Exact(solver="cplex")).fit([[0], [1]], [0, 1])

@@ -1,0 +1,150 @@
+"""Exact: verified losses, honest bounds, limits."""
+
+import time
+
+import numpy as np
+import pytest
+
+from conftest import XOR, make_problem, random_network, solve
+from stepnet.errors import InvalidInputError
+from stepnet.formulations.paper import Paper
+from stepnet.limits import Budget
+from stepnet.methods.base import Run
+from stepnet.methods.exact import Exact
+from stepnet.methods.prove import Prove
+
+
+def hard_problem(m=60, hidden=(8,), threshold="neuron"):
+    rng = np.random.default_rng(1)
+    return make_problem(rng.normal(size=(m, 4)), rng.integers(0, 2, m), hidden, threshold)
+
+
+def noisy_problem():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (20, 3))
+    return make_problem(X, rng.integers(0, 2, 20), (2,))
+
+
+def test_a_separable_problem_is_proven_without_a_solver():
+    certificate, result = solve(make_problem([[0], [1], [2]], [0, 0, 1], (25,)), Exact())
+    assert (certificate.status, certificate.scope, certificate.claimed_by) == ("OPTIMAL", "all networks", "")
+    assert result.claims == ()
+
+
+def test_a_bound_by_a_solver_names_solver_and_scope():
+    certificate, _ = solve(noisy_problem(), Exact())
+    assert certificate.status == "OPTIMAL"
+    assert certificate.loss == certificate.bound == 1
+    assert certificate.scope.startswith("networks with margin >= ")
+    assert certificate.claimed_by.startswith("HiGHS 1.14")
+    assert "gates (2 programs)" in certificate.proof
+
+
+def test_the_margin_of_integer_weights_is_all_networks():
+    certificate, _ = solve(make_problem(XOR, [0, 1, 1, 0], (1,), weights="ternary"), Exact())
+    assert certificate.status == "OPTIMAL"
+    assert certificate.scope == "all networks"
+    assert certificate.loss == 1
+
+
+@pytest.mark.parametrize("threshold", ["neuron", "layer", 0.0])
+def test_the_time_limit_ends_with_a_verified_network(threshold):
+    problem = hard_problem(hidden=(2, 2), threshold=threshold)
+    begin = time.perf_counter()
+    certificate, result = solve(problem, Exact(), time_limit=2)
+    assert time.perf_counter() - begin < 3.5
+    assert certificate.stop_reason == "time"
+    assert certificate.status == "FEASIBLE"
+    assert problem.evaluate(result.network) == certificate.loss
+    assert certificate.bound <= certificate.loss
+
+
+def test_gates_share_the_time():
+    certificate, _ = solve(hard_problem(80, (5,)), Exact(), time_limit=4)
+    assert certificate.stop_reason == "time"
+    assert certificate.runtime < 5
+
+
+def test_a_gap_ends_early():
+    problem = hard_problem(30, (2,))
+    run = Run(problem, Budget(30, gap=0.99))
+    Exact(search_share=0).work(run)
+    assert run.result().stop_reason in ("gap", "proven")
+    assert run.gap <= 0.99
+
+
+def test_a_callback_can_end_the_fit():
+    run = Run(hard_problem(), Budget(30), callbacks=(lambda progress: True,))
+    Exact().work(run)
+    assert run.result().stop_reason == "callback"
+    assert run.budget.elapsed < 10
+
+
+def test_a_callback_that_raises_is_not_swallowed():
+    def fail(progress):
+        if progress.stage == "gates":
+            raise ZeroDivisionError("on purpose")
+
+    run = Run(hard_problem(40, (2,)), Budget(30), callbacks=(fail,))
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
+        Exact().work(run)
+
+
+def test_the_trace_only_improves():
+    _, result = solve(noisy_problem(), Exact())
+    losses = [progress.loss for progress in result.trace]
+    bounds = [progress.bound for progress in result.trace]
+    assert losses == sorted(losses, reverse=True)
+    assert bounds == sorted(bounds)
+    assert all(p.bound <= p.loss for p in result.trace)
+
+
+def test_a_start_is_never_lost():
+    rng = np.random.default_rng(0)
+    problem = hard_problem(30, (2, 2))
+    start = min((random_network(rng, 4, (2, 2)) for _ in range(300)), key=problem.evaluate)
+    certificate, _ = solve(problem, Exact(search_share=0, free_bounds=False), start=start, time_limit=1)
+    assert certificate.loss <= problem.evaluate(start)
+
+
+def test_a_start_of_another_architecture_is_refused(rng):
+    with pytest.raises(InvalidInputError, match="start is not a network of this problem"):
+        solve(noisy_problem(), Exact(), start=random_network(rng, 3, (7,)))
+
+
+def test_false_claims_of_the_paper_s_program_are_found_out():
+    """Its points lie on thresholds up to the tolerance; the certificate tells the exact loss."""
+    false = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        problem = make_problem(rng.uniform(-10, 10, (12, 3)), rng.integers(0, 2, 12), (2,), "layer")
+        certificate, result = solve(
+            problem, Exact(formulation="paper", search_share=0, free_bounds=False), time_limit=20
+        )
+        assert certificate.loss == problem.evaluate(result.network)
+        false += sum(not claim.is_true for claim in result.claims)
+    assert false > 0
+
+
+def test_theorem_2_with_two_sided_margin_tells_the_truth():
+    certificate, result = solve(noisy_problem(), Exact(formulation=Paper(two_sided=True), search_share=0))
+    assert certificate.loss == certificate.bound == 1
+    assert all(claim.is_true for claim in result.claims)
+
+
+def test_prove_does_what_exact_does():
+    certificate, _ = solve(noisy_problem(), Prove())
+    assert certificate.loss == certificate.bound == 1
+
+
+def test_the_same_seed_gives_the_same_network():
+    one, two = (solve(noisy_problem(), Exact(), seed=3)[1].network for _ in range(2))
+    assert one == two
+
+
+def test_real_row_weights_are_proven_within_the_stated_tolerance():
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.uniform(-1, 1, (12, 2)), rng.integers(0, 2, 12), (1,), sample_weight=rng.random(12))
+    certificate, _ = solve(problem, Exact())
+    assert certificate.status == "OPTIMAL"
+    assert certificate.loss - certificate.bound < 1e-5 * certificate.total_weight

@@ -1,0 +1,77 @@
+"""The local search: the optimum of small problems, and never a false loss."""
+
+import numpy as np
+import pytest
+
+from conftest import CUBE, PARITY, XOR, make_problem
+from stepnet.search.kernels import forward
+from stepnet.search.local_search import Effort, _random_state, accepts_search, kernels_ready, local_search
+from stepnet.search.polish import centred
+
+
+def search(problem, seed=0, target=0.0, effort=None):
+    found = []
+
+    def offer(network):
+        found.append((problem.evaluate(network), network))
+        return found[-1][0]
+
+    local_search(problem, seed=seed, offer=offer, should_stop=lambda: False, target=target, effort=effort)
+    return min(found, key=lambda pair: pair[0])
+
+
+@pytest.mark.parametrize("threshold", ["neuron", "layer", 0.5, -0.5])
+@pytest.mark.parametrize("hidden", [(2,), (3,), (2, 2), (2, 1, 2)])
+def test_xor_is_found_at_any_depth(hidden, threshold):
+    assert search(make_problem(XOR, [0, 1, 1, 0], hidden, threshold))[0] == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_parity_is_found_from_every_seed(seed):
+    assert search(make_problem(CUBE, PARITY, (3,)), seed)[0] == 0
+
+
+def test_row_weights_are_minimised_not_rows():
+    problem = make_problem(XOR, [0, 1, 1, 0], (1,), sample_weight=[3, 2, 5, 4])
+    assert search(problem, target=2)[0] == 2
+
+
+def test_threshold_zero_and_growing_weights_end():
+    rng = np.random.default_rng(3)
+    problem = make_problem(rng.uniform(-1, 1, (8, 2)), rng.integers(0, 2, 8), (2,), 0.0)
+    loss, network = search(problem, effort=Effort(moves=2000, starts=2))
+    assert np.isfinite(loss)
+    assert problem.architecture.refuses(network) is None
+
+
+def test_the_same_seed_gives_the_same_network():
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.normal(size=(40, 3)), rng.integers(0, 2, 40), (3,))
+    effort = Effort(moves=2000, starts=1)
+    assert search(problem, 7, effort=effort)[1] == search(problem, 7, effort=effort)[1]
+
+
+def test_the_kernel_s_forward_pass_is_the_network_s():
+    kernels_ready(60)
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.normal(size=(30, 3)), rng.integers(0, 2, 30), (4, 3))
+    state = _random_state(problem, problem.scaling.apply(problem.dataset.X), rng)
+    assert forward(state) == pytest.approx((state.B[-1] != problem.dataset.y).sum())
+
+
+def test_discrete_weights_are_refused_with_a_reason():
+    answer = accepts_search(make_problem(XOR, [0, 1, 1, 0], weights="ternary"))
+    assert not answer
+    assert "real weights" in answer.reason
+
+
+@pytest.mark.parametrize("threshold", ["neuron", "layer", 0.5])
+def test_centring_keeps_the_answers_and_widens_the_margin(threshold):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    problem = make_problem(X, y, (3,), threshold)
+    network = search(problem, effort=Effort(moves=500, starts=1))[1]
+    better = centred(problem, network)
+    assert (better.predict(X) == network.predict(X)).all()
+    assert problem.architecture.refuses(better) is None
+    assert better.margin(X) >= network.margin(X) * 0.999

@@ -1,0 +1,110 @@
+"""Data sets: merged, weighted, in one order; scalings that lose nothing."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import make_problem, random_network
+from stepnet.data import Dataset, Scaling
+from stepnet.errors import InvalidInputError
+
+
+def test_equal_rows_merge_and_zero_weights_drop():
+    data = Dataset.from_rows([[1], [0], [1], [1], [5]], [1, 0, 1, 0, 1], [1, 2, 3, 4, 0])
+    assert data.X.ravel().tolist() == [0, 1, 1]
+    assert data.y.tolist() == [0, 0, 1]
+    assert data.weights.tolist() == [2, 4, 4]
+    assert data.group.tolist() == [0, 1, 1]
+    assert data.total_weight == 10
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32))
+def test_order_of_rows_does_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    X, y, w = rng.integers(0, 3, (20, 2)), rng.integers(0, 2, 20), rng.random(20)
+    order = rng.permutation(20)
+    one, two = Dataset.from_rows(X, y, w), Dataset.from_rows(X[order], y[order], w[order])
+    assert one.fingerprint == two.fingerprint
+
+
+def test_minus_zero_is_zero():
+    assert Dataset.from_rows([[0.0], [-0.0]], [1, 1]).n_rows == 1
+
+
+def test_fingerprint_tells_labels_weights_and_rows_apart():
+    prints = {
+        Dataset.from_rows([[0], [1]], [0, 1]).fingerprint,
+        Dataset.from_rows([[0], [1]], [1, 0]).fingerprint,
+        Dataset.from_rows([[0], [1]], [0, 1], [1, 2]).fingerprint,
+        Dataset.from_rows([[0], [2]], [0, 1]).fingerprint,
+    }
+    assert len(prints) == 4
+
+
+def test_bounds_round_up_to_attainable_losses():
+    unit = Dataset.from_rows([[0], [1]], [0, 1])
+    assert [unit.round_up(b) for b in (-1, 0, 1e-7, 0.3, 1.0000001, 2)] == [0, 0, 0, 1, 1, 2]
+    assert unit.next_below(3.0) == 2.0
+    halves = Dataset.from_rows([[0], [1]], [0, 1], [1.5, 2.5])
+    assert halves.granularity == 0.5
+    assert halves.round_up(0.7) == 1.0
+    real = Dataset.from_rows([[0], [1]], [0, 1], [0.1, np.pi])
+    assert real.granularity == 0.0
+    assert 0.49 < real.round_up(0.5) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "w", "message"),
+    [
+        ([[np.nan]], [0], None, "finite"),
+        ([[0.0]], [0], [np.inf], "finite"),
+        ([[0.0]], [0], [-1.0], "negative"),
+        ([[0.0]], [0], [0.0], "no rows"),
+        ([[0.0]], [0, 1], None, "agree"),
+        ([0.0], [0], None, "agree"),
+    ],
+)
+def test_bad_rows_are_refused(X, y, w, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Dataset.from_rows(X, y, w)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([1e-3, 1.0, 100.0]), st.sampled_from([0.0, 1000.0]), st.booleans())
+def test_scaled_rows_lie_in_the_box_and_layers_come_back(seed, scale, offset, centre):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12, 3)) * scale + offset
+    X[:, 1] = offset  # a constant feature
+    scaling = Scaling.fit(X, centre=centre)
+    Z = scaling.apply(X)
+    assert np.abs(Z).max() <= 1
+    if centre:
+        assert Z.shape[1] == 2
+        assert (Z.max(axis=0) - Z.min(axis=0) >= 0.5).all()
+    layer = random_network(rng, 3, ()).layers[0]
+    scaled = scaling.scale(layer)
+    size = np.abs(layer.weights) @ np.abs(X).max(axis=0) + 1
+    assert np.allclose(
+        Z @ scaled.weights.T - scaled.thresholds, X @ layer.weights.T - layer.thresholds, atol=1e-12 * size
+    )
+    back = scaling.restore(scaled)
+    assert np.allclose(X @ back.weights.T - back.thresholds, X @ layer.weights.T - layer.thresholds, atol=1e-12 * size)
+
+
+def test_centring_is_exact_on_the_data_s_own_grid():
+    X = np.array([[1000.0], [1000.125], [1000.375]])
+    scaling = Scaling.fit(X, centre=True)
+    Z = scaling.apply(X)[:, 0]
+    assert ((Z[1:] - Z[:-1]) / scaling.factor[0] == [0.125, 0.25]).all()
+
+
+def test_only_thresholds_of_their_own_allow_a_shift():
+    X = [[1.0, 7.0], [2.0, 7.0]]
+    assert make_problem(X, [0, 1]).scaling.kept.tolist() == [True, False]
+    assert make_problem(X, [0, 1], threshold="layer").scaling.kept.all()
+    assert not make_problem(X, [0, 1], threshold=0.0).scaling.shift.any()
+    integers = make_problem([[0.5, 1.0], [0.75, 2.0]], [0, 1], weights="ternary").scaling
+    assert integers.grid == 4.0
+    assert (integers.factor == 1).all()

@@ -1,0 +1,62 @@
+"""Verify: true certificates pass, tampered ones do not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from conftest import make_problem, solve
+from stepnet.errors import InvalidInputError
+from stepnet.methods.exact import Exact
+from stepnet.network import Layer, Network
+from stepnet.verify import verify
+
+
+@pytest.fixture(scope="module")
+def proven():
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.uniform(-1, 1, (20, 3)), rng.integers(0, 2, 20), (2,))
+    certificate, result = solve(problem, Exact())
+    return problem, result.network, certificate
+
+
+def test_a_true_certificate_passes_and_says_what_is_claimed(proven):
+    verification = verify(*proven)
+    assert verification
+    assert [check.holds for check in verification.checks] == [True, True, None]
+    assert "claimed by HiGHS" in str(verification)
+
+
+def test_a_solver_s_bound_can_be_proven_again(proven):
+    verification = verify(*proven, resolve=Exact(formulation="tight"), time_limit=60)
+    assert [check.holds for check in verification.checks] == [True, True, True]
+
+
+def test_a_wrong_loss_a_wrong_gap_and_an_invented_bound_are_false(proven):
+    problem, network, certificate = proven
+    assert not verify(problem, network, replace(certificate, loss=0.0))
+    assert not verify(problem, network, replace(certificate, gap=0.5))
+    assert not verify(problem, network, replace(certificate, status="FEASIBLE"))
+    assert not verify(problem, network, replace(certificate, claimed_by=""))
+
+
+def test_a_bound_above_the_optimum_is_refuted(proven):
+    problem, _, certificate = proven
+    worse = Network((Layer(np.zeros((2, 3)), [0, 0]), Layer([[0, 0]], [0])))
+    loss = problem.evaluate(worse)
+    lie = replace(certificate, loss=loss, bound=loss)
+    assert verify(problem, worse, lie)  # not decided without solving again
+    assert not verify(problem, worse, lie, resolve=Exact(), time_limit=30)
+
+
+def test_a_changed_network_is_noticed(proven):
+    problem, network, certificate = proven
+    other = Network((network.layers[0], Layer(-network.layers[1].weights, network.layers[1].thresholds)))
+    assert not verify(problem, other, certificate)
+
+
+def test_other_data_are_an_error(proven):
+    problem, network, certificate = proven
+    other = make_problem(problem.dataset.X + 1, problem.dataset.y, (2,))
+    with pytest.raises(InvalidInputError, match="not the data of the certificate"):
+        verify(other, network, certificate)
