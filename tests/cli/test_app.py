@@ -186,4 +186,5 @@ def test_an_interrupt_leaves_a_model_and_exit_code_130(tmp_path, after):
     assert "stopped  interrupted" in out
     model = load(tmp_path / "model.json")
     assert model.certificate_.stop_reason == "interrupted"
+    del model.feature_names_in_
     assert model.verify(rows[:, :-1], rows[:, -1].astype(int))

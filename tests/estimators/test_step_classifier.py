@@ -23,7 +23,7 @@ def quick(**changes):
     return StepClassifier(**{"hidden": (2,), "time_limit": 5, "random_state": 0} | changes)
 
 
-@parametrize_with_checks([quick(), quick(hidden=(), threshold="layer")])
+@parametrize_with_checks([quick(time_limit=3), quick(hidden=(), threshold="layer", time_limit=2)])
 def test_scikit_learn_s_checks_pass(estimator, check):
     check(estimator)
 

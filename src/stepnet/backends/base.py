@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
+import math
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +19,8 @@ from stepnet.milp.model import Model
 
 Status = Literal["optimal", "infeasible", "stopped"]
 POLL_SECONDS = 0.02
+GRACE_SECONDS = 0.3
+THREAD_NAME = "stepnet solver"
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,12 @@ class Backend(ABC):
         """Solve within the task's limits; raises only if the solver itself fails."""
 
 
-def run_stoppable(solve: Callable[[], None], stop: Callable[[], None], should_stop: Callable[[], bool]) -> None:
+def run_stoppable(solve: Callable[[], None], stop: Callable[[], None], task: Task, *, grace: float = math.inf) -> bool:
     """Run a solver in a thread of its own, so that Ctrl-C reaches Python, and stop it when asked.
 
-    The first error raised in the solver's thread is raised here.
+    Some solvers look at the clock too rarely. One that is still at work ``grace`` seconds after its
+    time limit, or after it was asked to stop, is left to end by itself; then the answer is False. The
+    first error raised in the solver's thread is raised here.
     """
     errors: list[BaseException] = []
 
@@ -89,16 +95,22 @@ def run_stoppable(solve: Callable[[], None], stop: Callable[[], None], should_st
         except BaseException as error:
             errors.append(error)
 
-    thread = threading.Thread(target=work, daemon=True)
+    thread = threading.Thread(target=work, name=THREAD_NAME, daemon=True)
+    deadline = time.perf_counter() + task.time_limit + grace
     thread.start()
     try:
-        while thread.is_alive():
+        while thread.is_alive() and time.perf_counter() < deadline:
             thread.join(POLL_SECONDS)
-            if thread.is_alive() and should_stop():
+            if thread.is_alive() and task.should_stop():
                 stop()
+                deadline = min(deadline, time.perf_counter() + grace)
     except BaseException:
         stop()
-        thread.join()
+        thread.join(min(grace, 5.0))
         raise
+    if thread.is_alive():
+        stop()
+        return False
     if errors:
         raise errors[0]
+    return True

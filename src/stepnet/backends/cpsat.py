@@ -56,7 +56,7 @@ class CpSat(Backend):
         solver.best_bound_callback = lambda bound: task.on_bound(bound + task.model.offset)
         answer: list[Any] = []
         watcher = _watcher(cp_model, task, columns)
-        run_stoppable(lambda: answer.append(solver.solve(program, watcher)), solver.stop_search, task.should_stop)
+        run_stoppable(lambda: answer.append(solver.solve(program, watcher)), solver.stop_search, task)
         return _outcome(solver, answer[0], columns, task.model)
 
 

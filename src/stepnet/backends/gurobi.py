@@ -42,7 +42,7 @@ class Gurobi(Backend):
                 _set_options(solver, task)
                 if task.start is not None:
                     columns.Start = task.start
-                run_stoppable(lambda: solver.optimize(_watcher(gurobipy, task)), solver.terminate, task.should_stop)
+                run_stoppable(lambda: solver.optimize(_watcher(gurobipy, task)), solver.terminate, task)
                 return _outcome(solver, columns)
         except gurobipy.GurobiError as error:
             raise SolverError(_explain(error, task.model)) from error

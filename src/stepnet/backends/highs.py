@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from stepnet.arithmetic import Floats
-from stepnet.backends.base import Backend, Outcome, Status, Task, run_stoppable
+from stepnet.backends.base import GRACE_SECONDS, Backend, Outcome, Status, Task, run_stoppable
 from stepnet.errors import YES, Answer, SolverError
 from stepnet.milp.model import Model
 
@@ -62,7 +62,8 @@ class Highs(Backend):
         solver.cbMipImprovingSolution.subscribe(improved)
         solver.cbMipInterrupt.subscribe(ask)
         solver.cbSimplexInterrupt.subscribe(lambda event: setattr(event.data_in, "user_interrupt", stopping))
-        run_stoppable(solver.run, stop, task.should_stop)
+        if not run_stoppable(solver.run, stop, task, grace=GRACE_SECONDS):
+            return Outcome("stopped", -math.inf)
         return _outcome(solver, task.model)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from stepnet.arithmetic import Floats
-from stepnet.backends.base import Backend, Outcome, Status, Task, run_stoppable
+from stepnet.backends.base import GRACE_SECONDS, Backend, Outcome, Status, Task, run_stoppable
 from stepnet.errors import SolverError
 from stepnet.milp.model import Model
 
@@ -52,7 +52,8 @@ class Scip(Backend):
                 solver.setSolVal(solution, column, value)
             solver.addSol(solution, free=True)
         solver.includeEventhdlr(_watcher(pyscipopt, task, columns), "stepnet", "reports solutions and bounds")
-        run_stoppable(solver.optimizeNogil, solver.interruptSolve, task.should_stop)
+        if not run_stoppable(solver.optimizeNogil, solver.interruptSolve, task, grace=GRACE_SECONDS):
+            return Outcome("stopped", -math.inf)
         return _outcome(solver, columns)
 
 
@@ -68,7 +69,6 @@ def _set_options(solver: Any, task: Task) -> None:
     solver.setParam("parallel/maxnthreads", max(1, task.threads))
     if task.tolerance is not None:
         solver.setParam("numerics/feastol", task.tolerance)
-        solver.setParam("numerics/dualfeastol", task.tolerance)
         solver.setParam("numerics/epsilon", task.tolerance / 10)
         solver.setParam("numerics/sumepsilon", task.tolerance)
 

@@ -66,8 +66,8 @@ def _complain(message: str) -> int:
 
 
 def _exit(code: int) -> None:
-    """Leave at once even if kernels still compile in the background."""
-    if any(thread.name == "stepnet kernels" and thread.is_alive() for thread in threading.enumerate()):
+    """Leave at once even if something still compiles or winds up in the background."""
+    if any(thread.name.startswith("stepnet") for thread in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
