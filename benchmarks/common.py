@@ -9,8 +9,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # brute_force, the referee
 
-import brute_force  # noqa: E402, F401
-
+import brute_force  # noqa: F401
 from stepnet.certify import Certificate, certify
 from stepnet.data import Dataset
 from stepnet.limits import Budget

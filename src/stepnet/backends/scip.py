@@ -68,9 +68,8 @@ def _set_options(solver: Any, task: Task) -> None:
     solver.setParam("randomization/randomseedshift", task.seed)
     solver.setParam("parallel/maxnthreads", max(1, task.threads))
     if task.tolerance is not None:
-        solver.setParam("numerics/feastol", task.tolerance)
-        solver.setParam("numerics/epsilon", task.tolerance / 10)
-        solver.setParam("numerics/sumepsilon", task.tolerance)
+        # Below 1e-7 SCIP asks its LP solver for more than floats give, which complains on the terminal.
+        solver.setParam("numerics/feastol", max(task.tolerance, 1e-7))
 
 
 def _fill(pyscipopt: Any, solver: Any, model: Model) -> list[Any]:

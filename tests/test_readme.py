@@ -1,0 +1,38 @@
+"""The README's example runs and prints what the README says."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+# What may differ from one run to the next.
+CHANGING = [
+    (r"after [\d.]+ s", "after ... s"),
+    (r"margin   [\d.e-]+", "margin   ..."),
+    (r"accuracy [\d.]+", "accuracy ..."),
+]
+
+
+def steady(text):
+    for pattern, replacement in CHANGING:
+        text = re.sub(pattern, replacement, text)
+    return text.strip()
+
+
+def test_the_example_prints_what_the_readme_says():
+    code, output = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", README, re.DOTALL).groups()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})
+    assert steady(printed.getvalue()) == steady(output)
+    assert float(re.search(r"accuracy ([\d.]+)", printed.getvalue())[1]) > 90
+
+
+def test_every_command_of_the_readme_exists():
+    from stepnet.cli.app import app
+
+    known = {command.callback.__name__ for command in app.registered_commands}
+    used = set(re.findall(r"^stepnet (\w+)", README, re.MULTILINE))
+    assert used
+    assert used <= known
