@@ -12,11 +12,19 @@ from stepnet.errors import InvalidInputError
 
 def test_equal_rows_merge_and_zero_weights_drop():
     data = Dataset.from_rows([[1], [0], [1], [1], [5]], [1, 0, 1, 0, 1], [1, 2, 3, 4, 0])
-    assert data.X.ravel().tolist() == [0, 1, 1]
-    assert data.y.tolist() == [0, 0, 1]
-    assert data.weights.tolist() == [2, 4, 4]
-    assert data.group.tolist() == [0, 1, 1]
+    rows = sorted(zip(data.X.ravel().tolist(), data.y.tolist(), data.weights.tolist(), strict=True))
+    assert rows == [(0, 0, 2), (1, 0, 4), (1, 1, 4)]
+    assert len(set(data.group.tolist())) == 2
     assert data.total_weight == 10
+
+
+def test_all_equal_rows_are_found():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (30, 2)).astype(float), rng.integers(0, 2, 30)
+    expected = Dataset.from_rows(X, y)
+    assert len(np.unique(np.column_stack([X, y]), axis=0)) == expected.n_rows
+    mixed = np.lexsort((np.ones(30), y, *X.T[::-1]))
+    assert Dataset.from_rows(X[mixed], y[mixed]).fingerprint == expected.fingerprint
 
 
 @settings(max_examples=30, deadline=None)

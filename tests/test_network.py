@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from brute_force import rational_answers
 from conftest import XOR, random_network
 from stepnet.errors import InvalidInputError, ModelFileError
-from stepnet.network import Layer, Network
+from stepnet.network import Layer, Network, majority
 
 XOR_NETWORK = Network((Layer([[1, 1], [-1, -1]], [0.5, -1.5]), Layer([[1, 1]], [1.5])))
 
@@ -50,6 +50,24 @@ def test_margin_is_the_distance_to_the_nearest_hyperplane():
     network = Network((Layer([[3.0, 4.0], [0.0, 0.0]], [5.0, 1.0]), Layer([[1, 1]], [1])))
     assert network.margin([[0, 0], [3, 4]]) == pytest.approx(1.0)
     assert Network((Layer([[0.0]], [1.0]),)).margin([[1.0]]) == np.inf
+
+
+def test_only_hyperplanes_that_an_answer_hangs_on_count():
+    network = Network((Layer([[1.0], [1.0]], [0.5, 10.0]), Layer([[1, 1]], [0.5])))  # x >= 0.5 or x >= 10
+    assert network.hangs_on([[0], [9], [11]], 1).tolist() == [True, False, False]
+    assert network.margin([[0], [9], [11]]) == pytest.approx(0.5)
+    assert network.margin([[11]]) == np.inf
+    assert network.n_weights == 4
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 5))
+def test_a_majority_is_one_network_that_answers_like_the_vote(seed, n_members):
+    rng = np.random.default_rng(seed)
+    members = [random_network(rng, 3, [(), (2,), (2, 3)][rng.integers(3)]) for _ in range(n_members)]
+    X = rng.normal(size=(40, 3))
+    votes = sum(member.predict(X) for member in members)
+    assert (majority(members).predict(X) == (votes > n_members / 2)).all()
 
 
 def test_many_rows_are_answered_in_chunks_like_few():

@@ -9,7 +9,7 @@ README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encodi
 # What may differ from one run to the next.
 CHANGING = [
     (r"after [\d.]+ s", "after ... s"),
-    (r"margin   [\d.e-]+", "margin   ..."),
+    (r"margin [\d.e-]+", "margin ..."),
     (r"accuracy [\d.]+", "accuracy ..."),
 ]
 

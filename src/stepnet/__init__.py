@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from stepnet.estimators.model_file import load as load
     from stepnet.estimators.model_file import save as save
     from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
+    from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.formulations.paper import Paper as Paper
     from stepnet.methods.exact import Exact as Exact
+    from stepnet.methods.learn import Learn as Learn
     from stepnet.methods.prove import Prove as Prove
+    from stepnet.methods.search import Search as Search
     from stepnet.network import Layer as Layer
     from stepnet.network import Network as Network
     from stepnet.problem.problem import Problem as Problem
@@ -27,11 +30,14 @@ _WHERE = {
     "Exact": "stepnet.methods.exact",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.network",
+    "Learn": "stepnet.methods.learn",
     "Network": "stepnet.network",
     "Paper": "stepnet.formulations.paper",
     "Problem": "stepnet.problem.problem",
     "Prove": "stepnet.methods.prove",
+    "Search": "stepnet.methods.search",
     "StepClassifier": "stepnet.estimators.step_classifier",
+    "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
 }

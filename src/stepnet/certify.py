@@ -36,11 +36,13 @@ class Certificate:
     claimed_by : str
         The solver whose word the bound is; empty if anyone can recompute it without one.
     stop_reason : str
-        "proven", "gap", "time", "interrupted" or "callback".
+        "proven", "gap", "time", "interrupted", "callback", "finished" or "solver failed".
     runtime : float
         Seconds.
     margin : float
-        Smallest distance of a training row to the hyperplane of a first-layer neuron.
+        Smallest distance of a training row to a hyperplane that its answer hangs on.
+    n_weights : int
+        Non-zero weights.
     fingerprint : str
         Names the training data.
     n_rows : int
@@ -59,6 +61,7 @@ class Certificate:
     stop_reason: str
     runtime: float
     margin: float
+    n_weights: int
     fingerprint: str
     n_rows: int
     total_weight: float
@@ -71,7 +74,7 @@ class Certificate:
                 f"bound {self.bound:.6g}, gap {100 * self.gap:.3g} %",
                 f"  proof    {self.proof}{claimed}",
                 f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
-                f"  margin   {self.margin:.4g}",
+                f"  network  {self.n_weights} non-zero weights, margin {self.margin:.4g}",
                 f"  data     {self.n_rows} distinct rows, fingerprint {self.fingerprint}",
             ]
         )
@@ -109,6 +112,7 @@ def certify(problem: Problem, result: Result) -> Certificate:
         stop_reason=result.stop_reason,
         runtime=result.runtime,
         margin=result.network.margin(dataset.X),
+        n_weights=result.network.n_weights,
         fingerprint=dataset.fingerprint,
         n_rows=dataset.n_rows,
         total_weight=dataset.total_weight,

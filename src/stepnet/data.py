@@ -35,7 +35,7 @@ class Dataset:
 
     @classmethod
     def from_rows(cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Dataset:
-        X = np.asarray(X, dtype=np.float64) + 0.0  # + 0.0 turns -0.0 into 0.0
+        X = np.asarray(X, dtype=np.float64)
         y = np.asarray(y, dtype=np.int64)
         weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if X.ndim != 2 or y.shape != (len(X),) or weights.shape != (len(X),):
@@ -46,15 +46,18 @@ class Dataset:
             raise InvalidInputError("rows and weights must be finite; impute or drop NaN and infinity first.")
         if (weights < 0).any():
             raise InvalidInputError("sample weights must not be negative; drop such rows or set them to 0.")
-        kept = weights > 0
-        X, y, weights = X[kept], y[kept], weights[kept]
-        if len(X) == 0:
+        if not (weights > 0).any():
             raise InvalidInputError("there are no rows of positive weight; give at least one.")
-        order = np.lexsort((weights, y, *X.T[::-1]))
+        order = _fixed_order(X, y, weights)
+        order = order[weights[order] > 0]
         X, y, weights = X[order], y[order], weights[order]
-        is_first = np.r_[True, (X[1:] != X[:-1]).any(axis=1) | (y[1:] != y[:-1])]
+        X += 0.0  # -0.0 becomes 0.0
+        is_first = _differs_from_previous(X)
+        is_first[1:] |= y[1:] != y[:-1]
         first = np.flatnonzero(is_first)
-        return cls(X[first], y[first], np.add.reduceat(weights, first))
+        if len(first) < len(X):
+            X, y = X[first], y[first]
+        return cls(X, y, np.add.reduceat(weights, first))
 
     @property
     def n_rows(self) -> int:
@@ -67,8 +70,7 @@ class Dataset:
     @cached_property
     def group(self) -> Codes:
         """For each row the number of its group of equal rows, whatever their class."""
-        is_new = np.r_[False, (self.X[1:] != self.X[:-1]).any(axis=1)]
-        return np.cumsum(is_new)
+        return np.cumsum(_differs_from_previous(self.X)) - 1
 
     @cached_property
     def total_weight(self) -> float:
@@ -166,6 +168,33 @@ class Scaling:
         weights = layer.weights[:, self.kept] / self.factor
         moved = weights @ self.shift + layer.weights[:, ~self.kept] @ self.constants
         return Layer(weights, (layer.thresholds - moved) * self.grid)
+
+
+def _fixed_order(X: Floats, y: Codes, weights: Floats) -> Codes:
+    """An order of the rows that does not depend on the order they came in; equal rows are neighbours.
+
+    By a hash of each row, which is much faster than to compare rows; should two different rows share
+    one, all are compared after all.
+    """
+    hashes = np.zeros(len(X), dtype=np.uint64)
+    for column in X.T:
+        hashes ^= np.ascontiguousarray(column + 0.0).view(np.uint64)
+        hashes *= np.uint64(0x9E3779B97F4A7C15)
+        hashes ^= hashes >> np.uint64(29)
+    order = np.lexsort((weights, y, hashes))
+    twins = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    if (X[order[twins]] != X[order[twins + 1]]).any():
+        return np.lexsort((weights, y, *X.T[::-1]))
+    return order
+
+
+def _differs_from_previous(X: Floats) -> NDArray[np.bool_]:
+    """For each row whether it differs from the one before; column by column, to need little memory."""
+    differs = np.zeros(len(X), dtype=bool)
+    differs[0] = True
+    for column in X.T:
+        differs[1:] |= column[1:] != column[:-1]
+    return differs
 
 
 def _power_of_two_above(sizes: Floats) -> Floats:

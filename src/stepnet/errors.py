@@ -25,6 +25,10 @@ class SolverError(StepnetError, RuntimeError):
     """A solver failed in a way that is no property of the problem."""
 
 
+class SolverFailure(SolverError):  # noqa: N818 - a kind of SolverError
+    """A solver broke down on a program; what was found before stays."""
+
+
 class NoNetworkError(StepnetError, RuntimeError):
     """Nothing was found within the limits."""
 

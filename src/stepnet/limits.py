@@ -36,10 +36,26 @@ class Budget:
             self._stop_reason = "time"
         return self._stop_reason
 
+    def until(self, end: float) -> Budget:
+        """A budget that ends ``end`` seconds after this one began, if this one does not end before.
+
+        Its clock is its own: used up, it gives this one no reason to stop.
+        """
+        part = _Part(min(end, self.time_limit), self.gap, self.started)
+        part.whole = self
+        return part
+
     def stop(self, reason: str) -> None:
         """End the fit; the first reason stays."""
         if self._stop_reason is None:
             self._stop_reason = reason
+
+    def __getstate__(self) -> dict[str, object]:
+        """Another process has another clock: what travels is the time that is left."""
+        return {"time_limit": self.remaining, "gap": self.gap, "_stop_reason": self._stop_reason}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, started=time.perf_counter())
 
     @contextlib.contextmanager
     def catching_interrupts(self) -> Iterator[None]:
@@ -58,3 +74,17 @@ class Budget:
             yield
         finally:
             signal.signal(signal.SIGINT, previous)
+
+
+class _Part(Budget):
+    """A share of another budget; stops when that one does."""
+
+    whole: Budget | None = None
+
+    @property
+    def stop_reason(self) -> str | None:
+        reason = self.whole.stop_reason if self.whole is not None else None
+        return reason or super().stop_reason
+
+    def __getstate__(self) -> dict[str, object]:
+        return super().__getstate__() | {"whole": None}

@@ -108,18 +108,37 @@ class Network:
         return np.concatenate(parts)
 
     def margin(self, X: ArrayLike) -> float:
-        """The smallest Euclidean distance of a row to the hyperplane of a first-layer neuron.
+        """The smallest Euclidean distance of a row to a hyperplane that its answer hangs on.
 
-        Neurons without a non-zero weight have no hyperplane; if no neuron has one, infinity.
+        Those are the hyperplanes of first-layer neurons whose bit alone decides the row's answer. If
+        no row hangs on any neuron, infinity.
         """
         layer = self.layers[0]
         lengths = np.linalg.norm(layer.weights, axis=1)
         smallest = np.inf
         for rows in self._chunks(X):
-            values, _ = activations(rows, layer.weights, layer.thresholds)
-            distances = np.abs(values[:, lengths > 0]) / lengths[lengths > 0]
-            smallest = min(smallest, float(distances.min(initial=np.inf)))
+            values, signs = activations(rows, layer.weights, layer.thresholds)
+            for j in np.flatnonzero(lengths).tolist():
+                distances = np.abs(values[self._hanging(_bits(signs), j), j]) / lengths[j]
+                smallest = min(smallest, float(distances.min(initial=np.inf)))
         return smallest
+
+    def hangs_on(self, X: ArrayLike, j: int) -> NDArray[np.bool_]:
+        """For each row whether its answer changes with the bit of first-layer neuron ``j`` alone."""
+        layer = self.layers[0]
+        parts = [
+            self._hanging(_bits(activations(rows, layer.weights, layer.thresholds)[1]), j) for rows in self._chunks(X)
+        ]
+        return np.concatenate(parts)
+
+    def _hanging(self, bits: Bits, j: int) -> NDArray[np.bool_]:
+        if len(self.layers) == 1:
+            return np.ones(len(bits), dtype=bool)
+        above = Network(self.layers[1:])
+        flipped = bits.copy()
+        flipped[:, j] ^= 1
+        answers: NDArray[np.bool_] = above.predict(bits) != above.predict(flipped)
+        return answers
 
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
         """The network as readable rules, one neuron a line."""
@@ -132,6 +151,11 @@ class Network:
                 lines.append(f"  {name} = [{_linear(weights, names)} >= {threshold:.6g}]")
             names = new_names
         return "\n".join(lines)
+
+    @property
+    def n_weights(self) -> int:
+        """Non-zero weights in all layers."""
+        return sum(int(np.count_nonzero(layer.weights)) for layer in self.layers)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; :meth:`from_dict` gives the same network back, bit for bit."""
@@ -188,3 +212,30 @@ def _bits(signs: Bits) -> Bits:
 def _linear(weights: Floats, names: Sequence[str]) -> str:
     terms = [f"{weight:+.6g}·{name}" for weight, name in zip(weights, names, strict=True) if weight]
     return " ".join(terms) or "0"
+
+
+def majority(networks: Sequence[Network]) -> Network:
+    """The majority vote of networks with one output each, as one network with one more layer.
+
+    Members are laid side by side; shallower ones pass their bit on. A tie, possible with an even
+    number of members, counts as 0.
+    """
+    depth = max(len(network.layers) for network in networks)
+    members = [_deepened(network, depth).layers for network in networks]
+    layers = [Layer(np.vstack([m[0].weights for m in members]), np.concatenate([m[0].thresholds for m in members]))]
+    for k in range(1, depth):
+        blocks = [m[k].weights for m in members]
+        weights = np.zeros((sum(len(block) for block in blocks), sum(block.shape[1] for block in blocks)))
+        row = column = 0
+        for block in blocks:
+            weights[row : row + len(block), column : column + block.shape[1]] = block
+            row, column = row + len(block), column + block.shape[1]
+        layers.append(Layer(weights, np.concatenate([m[k].thresholds for m in members])))
+    n_votes = len(members)
+    return Network((*layers, Layer(np.ones((1, n_votes)), np.array([n_votes // 2 + 0.5]))))
+
+
+def _deepened(network: Network, depth: int) -> Network:
+    """Layers on top that pass the output bit on."""
+    passing = Layer(np.array([[1.0]]), np.array([0.5]))
+    return Network((*network.layers, *[passing] * (depth - len(network.layers))))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import XOR, make_problem, random_network, solve
-from stepnet.errors import InvalidInputError
+from stepnet.errors import InvalidInputError, SolverFailure
 from stepnet.formulations.paper import Paper
 from stepnet.limits import Budget
 from stepnet.methods.base import Run
@@ -148,3 +148,14 @@ def test_real_row_weights_are_proven_within_the_stated_tolerance():
     certificate, _ = solve(problem, Exact())
     assert certificate.status == "OPTIMAL"
     assert certificate.loss - certificate.bound < 1e-5 * certificate.total_weight
+
+
+def test_a_solver_that_breaks_down_leaves_the_best_network(monkeypatch):
+    def fail(self, task):
+        raise SolverFailure("HiGHS ended with status kSolveError; try solver='scip'.")
+
+    monkeypatch.setattr("stepnet.backends.highs.Highs.solve", fail)
+    problem = noisy_problem()
+    certificate, result = solve(problem, Exact(free_bounds=False))
+    assert certificate.stop_reason == "solver failed"
+    assert certificate.loss == problem.evaluate(result.network) < 10

@@ -4,26 +4,28 @@ import numpy as np
 import pytest
 
 from conftest import CUBE, PARITY, XOR, make_problem
+from stepnet.limits import Budget
 from stepnet.search.kernels import forward
 from stepnet.search.local_search import Effort, _random_state, accepts_search, kernels_ready, local_search
 from stepnet.search.polish import centred
 
 
-def search(problem, seed=0, target=0.0, effort=None):
+def search(problem, seed=0, target=0.0, effort=None, n_jobs=1):
     found = []
 
     def offer(network):
         found.append((problem.evaluate(network), network))
         return found[-1][0]
 
-    local_search(problem, seed=seed, offer=offer, should_stop=lambda: False, target=target, effort=effort)
+    local_search(problem, seed=seed, offer=offer, budget=Budget(30), target=target, effort=effort, n_jobs=n_jobs)
     return min(found, key=lambda pair: pair[0])
 
 
 @pytest.mark.parametrize("threshold", ["neuron", "layer", 0.5, -0.5])
 @pytest.mark.parametrize("hidden", [(2,), (3,), (2, 2), (2, 1, 2)])
 def test_xor_is_found_at_any_depth(hidden, threshold):
-    assert search(make_problem(XOR, [0, 1, 1, 0], hidden, threshold))[0] == 0
+    effort = Effort(moves=5_000, starts=40)
+    assert search(make_problem(XOR, [0, 1, 1, 0], hidden, threshold), effort=effort)[0] == 0
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -9,7 +9,7 @@ import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Status, Task, run_stoppable
-from stepnet.errors import YES, Answer, SolverError
+from stepnet.errors import YES, Answer, SolverFailure
 from stepnet.milp.model import Model
 
 _STATUS: dict[str, Status] = {
@@ -94,7 +94,7 @@ def _watcher(cp_model: Any, task: Task, columns: list[Any]) -> Any:
 def _outcome(solver: Any, code: Any, columns: list[Any], model: Model) -> Outcome:
     name = solver.status_name(code)
     if name not in _STATUS:
-        raise SolverError(f"CP-SAT ended with status {name}; try solver='highs'.")
+        raise SolverFailure(f"CP-SAT ended with status {name}; try solver='highs'.")
     status = _STATUS[name]
     if status == "infeasible":
         return Outcome("infeasible", math.inf)

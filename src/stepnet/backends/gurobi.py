@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from stepnet.backends.base import Backend, Outcome, Status, Task, run_stoppable
-from stepnet.errors import SolverError
+from stepnet.errors import SolverError, SolverFailure
 from stepnet.milp.model import Model
 
 _STATUS: dict[int, Status] = {
@@ -116,7 +116,7 @@ def _watcher(gurobipy: Any, task: Task) -> Any:
 
 def _outcome(solver: Any, columns: Any) -> Outcome:
     if solver.Status not in _STATUS:
-        raise SolverError(f"Gurobi ended with status {solver.Status}; try solver='highs'.")
+        raise SolverFailure(f"Gurobi ended with status {solver.Status}; try solver='highs'.")
     status = _STATUS[solver.Status]
     if status == "infeasible":
         return Outcome("infeasible", math.inf)

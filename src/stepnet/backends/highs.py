@@ -9,7 +9,7 @@ import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import GRACE_SECONDS, Backend, Outcome, Status, Task, run_stoppable
-from stepnet.errors import YES, Answer, SolverError
+from stepnet.errors import YES, Answer, SolverFailure
 from stepnet.milp.model import Model
 
 _STATUS: dict[str, Status] = {
@@ -103,7 +103,7 @@ def _highs_lp(highspy: Any, model: Model) -> Any:
 def _outcome(solver: Any, model: Model) -> Outcome:
     name = solver.getModelStatus().name
     if name not in _STATUS:
-        raise SolverError(f"HiGHS ended with status {name}; try solver='scip'.")
+        raise SolverFailure(f"HiGHS ended with status {name}; try solver='scip'.")
     status, info = _STATUS[name], solver.getInfo()
     if status == "infeasible":
         return Outcome("infeasible", math.inf)

@@ -9,7 +9,7 @@ import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import GRACE_SECONDS, Backend, Outcome, Status, Task, run_stoppable
-from stepnet.errors import SolverError
+from stepnet.errors import SolverFailure
 from stepnet.milp.model import Model
 
 _STATUS: dict[str, Status] = {
@@ -126,7 +126,7 @@ def _point(solver: Any, solution: Any, columns: list[Any]) -> Floats:
 def _outcome(solver: Any, columns: list[Any]) -> Outcome:
     name = solver.getStatus()
     if name not in _STATUS:
-        raise SolverError(f"SCIP ended with status {name!r}; try solver='highs'.")
+        raise SolverFailure(f"SCIP ended with status {name!r}; try solver='highs'.")
     status = _STATUS[name]
     if status == "infeasible":
         return Outcome("infeasible", math.inf)

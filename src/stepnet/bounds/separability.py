@@ -16,6 +16,7 @@ from stepnet.arithmetic import Floats
 from stepnet.backends.base import Task
 from stepnet.backends.highs import Highs
 from stepnet.bounds.conflicts import heaviest_of_group
+from stepnet.errors import SolverFailure
 from stepnet.milp.model import ModelBuilder
 from stepnet.network import Layer, Network
 from stepnet.problem.architecture import Architecture
@@ -74,7 +75,10 @@ def _hinge_neuron(
         ],
         lower=1.0,
     )
-    outcome = Highs().solve(Task(model.build(), time_limit=time_limit))
+    try:
+        outcome = Highs().solve(Task(model.build(), time_limit=time_limit))
+    except SolverFailure:
+        return None
     if outcome.status != "optimal" or outcome.point is None:
         return None
     return Layer(outcome.point[weights][None, :], outcome.point[threshold])

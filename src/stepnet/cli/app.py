@@ -15,7 +15,7 @@ from stepnet.errors import StepnetError
 
 if TYPE_CHECKING:
     from stepnet.cli.table import Table
-    from stepnet.estimators.step_classifier import StepClassifier
+    from stepnet.estimators.base import BaseStepClassifier
 
 EXIT_FALSE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -106,7 +106,7 @@ def fit(
     hidden: Hidden = "25",
     threshold: Threshold = "neuron",
     weights: Weights = "real",
-    method: Annotated[str, typer.Option(help="prove or exact.")] = "prove",
+    method: Annotated[str, typer.Option(help="prove, learn, search or exact.")] = "prove",
     formulation: FormulationName = "auto",
     solver: Solver = "auto",
     time_limit: TimeLimit = 60,
@@ -117,13 +117,13 @@ def fit(
     drop: Drop = None,
 ) -> None:
     """Train a network on a table and write the model."""
-    from stepnet import Exact, Prove, StepClassifier
+    from stepnet import Exact, Learn, Prove, Search, StepClassifier
     from stepnet.errors import InvalidInputError
 
     exact = Exact(formulation=formulation, solver=solver)
-    methods = {"prove": Prove(exact=exact), "exact": exact}
+    methods = {"prove": Prove(exact=exact), "learn": Learn(), "search": Search(), "exact": exact}
     if method not in methods:
-        raise InvalidInputError(f"--method {method} is not known; choose prove or exact.")
+        raise InvalidInputError(f"--method {method} is not known; choose one of {', '.join(methods)}.")
     _check_writable(out)
     names, X, y, row_weights = _training_rows(data, target, sample_weight, drop)
     classifier = StepClassifier(
@@ -230,7 +230,7 @@ def export(
         print(f"{encoding.name}: {encoding.model.n_columns} variables, {encoding.model.n_rows} rows in {name}")
 
 
-def _fit(classifier: StepClassifier, X: Any, y: Any, row_weights: Any, out: Path, names: list[str]) -> None:
+def _fit(classifier: BaseStepClassifier, X: Any, y: Any, row_weights: Any, out: Path, names: list[str]) -> None:
     """Fit with progress, write the model at once, then print the certificate."""
     import numpy as np
 
@@ -245,7 +245,7 @@ def _fit(classifier: StepClassifier, X: Any, y: Any, row_weights: Any, out: Path
     print(classifier.certificate_)
 
 
-def _exit_if_interrupted(classifier: StepClassifier) -> None:
+def _exit_if_interrupted(classifier: BaseStepClassifier) -> None:
     if classifier.certificate_.stop_reason == "interrupted":
         sys.exit(EXIT_INTERRUPTED)
 
@@ -265,7 +265,7 @@ def _training_rows(
     return names, table.numbers(names), labels, row_weights
 
 
-def _loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[StepClassifier, Any]:
+def _loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[BaseStepClassifier, Any]:
     """A model and the rows of a table that it wants: the features it was trained on, by name.
 
     A model without names takes all columns but those left out.

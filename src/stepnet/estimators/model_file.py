@@ -12,22 +12,29 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepnet.certify import Certificate
 from stepnet.errors import InvalidInputError, ModelFileError, StepnetError
+from stepnet.estimators.base import BaseStepClassifier
 from stepnet.estimators.step_classifier import StepClassifier
+from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.files import write_atomically
 from stepnet.formulations.base import Formulation
 from stepnet.methods.exact import Exact
+from stepnet.methods.learn import Learn
 from stepnet.methods.prove import Prove
+from stepnet.methods.search import Search
 from stepnet.network import Network
 from stepnet.problem.weights import Integers
 
 FORMAT = "stepnet model"
 VERSION = 1
 
-_ESTIMATORS = {"StepClassifier": StepClassifier}
-_OPTIONS = {"Exact": Exact, "Prove": Prove, "Integers": Integers}
+_ESTIMATORS: dict[str, type[BaseStepClassifier]] = {
+    "StepClassifier": StepClassifier,
+    "StepEnsembleClassifier": StepEnsembleClassifier,
+}
+_OPTIONS = {"Exact": Exact, "Learn": Learn, "Prove": Prove, "Search": Search, "Integers": Integers}
 
 
-def save(estimator: StepClassifier, path: str | os.PathLike[str]) -> None:
+def save(estimator: BaseStepClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a JSON file, whole or not at all."""
     check_is_fitted(estimator)
     certificate = estimator.certificate_.to_dict()
@@ -45,7 +52,7 @@ def save(estimator: StepClassifier, path: str | os.PathLike[str]) -> None:
     write_atomically(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def load(path: str | os.PathLike[str]) -> StepClassifier:
+def load(path: str | os.PathLike[str]) -> BaseStepClassifier:
     """Read an estimator that :func:`save` wrote."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -68,7 +75,7 @@ def load(path: str | os.PathLike[str]) -> StepClassifier:
         raise ModelFileError(_damaged(path, f"{type(error).__name__}: {error}")) from error
 
 
-def _estimator(content: dict[str, Any]) -> StepClassifier:
+def _estimator(content: dict[str, Any]) -> BaseStepClassifier:
     estimator = _ESTIMATORS[content["estimator"]](**{name: _object(value) for name, value in content["params"].items()})
     network = Network.from_dict(content["network"])
     classes = np.array(content["classes"]["values"], dtype=np.dtype(content["classes"]["dtype"]))

@@ -27,13 +27,14 @@ class Run:
 
     problem: Problem
     budget: Budget
-    n_jobs: int = 1
+    n_jobs: int | None = 1
     seed: int = 0
     callbacks: tuple[Callback, ...] = ()
     network: Network | None = None
     loss: float = float("inf")
     bound: Bound = field(default_factory=Bound)
     stage: str = "start"
+    trouble: str | None = None  # what a solver died of, if one did
     claims: list[Claim] = field(default_factory=list)
     trace: list[Progress] = field(default_factory=list)
 
@@ -44,6 +45,11 @@ class Run:
             self.network, self.loss = network, loss
             self._report()
         return loss
+
+    def settle(self, network: Network) -> None:
+        """Make a network the answer, whatever its loss."""
+        self.network, self.loss = network, self.problem.evaluate(network)
+        self._report()
 
     def raise_bound(self, bound: Bound) -> None:
         """Keep a bound if it is better than the one known."""
@@ -69,11 +75,15 @@ class Run:
         """Whether there is nothing left to do or no leave to go on."""
         return self.is_proven or self.gap <= self.budget.gap or self.budget.stop_reason is not None
 
+    def must_stop(self) -> bool:
+        """Whether there is no leave to go on."""
+        return self.budget.stop_reason is not None
+
     def result(self) -> Result:
         if self.network is None:
             raise RuntimeError("a run ended before its first network")
         reached = "proven" if self.is_proven else ("gap" if self.gap <= self.budget.gap else None)
-        reason = reached or self.budget.stop_reason or "finished"
+        reason = reached or self.budget.stop_reason or self.trouble or "finished"
         return Result(
             self.network,
             self.loss,

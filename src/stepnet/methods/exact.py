@@ -6,20 +6,22 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Task
 from stepnet.backends.registry import backend_for, named_backend
-from stepnet.bounds.conflicts import conflict_bound
-from stepnet.bounds.separability import constant_network, linear_network
-from stepnet.errors import InvalidInputError, SolverError
+from stepnet.errors import SolverFailure
 from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.registry import formulation_for
-from stepnet.methods.base import Method, Run
+from stepnet.methods.base import Method, Run, logger
+from stepnet.methods.begin import begin
+from stepnet.methods.search import search_within
 from stepnet.network import Network
+from stepnet.problem.problem import Problem
 from stepnet.result import Bound, Claim
-from stepnet.search.local_search import accepts_search, kernels_ready, local_search
+from stepnet.search.local_search import accepts_search
 from stepnet.search.polish import centred
 
 _MAX_TURNS = 10
@@ -49,57 +51,27 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     search_share: float = 0.1
 
     def work(self, run: Run, start: Network | None = None) -> None:
-        problem = run.problem
-        formulation = formulation_for(self.formulation, problem)
+        self.check(run.problem)
+        begin(run, start, bounds=self.free_bounds)
+        if not run.is_over and self.search_share and accepts_search(run.problem):
+            search_within(run, self.search_share)
+        if not run.is_over:
+            self.close(run)
+        if run.network is not None:
+            run.network = centred(run.problem, run.network)
+
+    def check(self, problem: Problem) -> Formulation:
+        """The formulation for a problem; raises if it or the solver is not to be had."""
         if self.solver != "auto":
             named_backend(self.solver).require()
-        begin(run, start, free_bounds=self.free_bounds)
-        if not run.is_over and self.search_share and accepts_search(problem):
-            find_start(run, self.search_share)
-        if not run.is_over:
-            run.stage = formulation.name
-            encodings = formulation.encode(problem)
-            backend = backend_for(self.solver, encodings[0].model)
-            _Solving(run, backend, list(encodings)).work()
-        if run.network is not None:
-            run.network = centred(problem, run.network)
+        return formulation_for(self.formulation, problem)
 
-
-def begin(run: Run, start: Network | None, *, free_bounds: bool = True) -> None:
-    """A first network and the bounds that cost next to nothing."""
-    problem = run.problem
-    run.stage = "free bounds"
-    if start is not None:
-        reason = problem.architecture.refuses(start)
-        if reason is not None:
-            raise InvalidInputError(f"start is not a network of this problem: {reason}.")
-        run.offer(start)
-    for code in (0, 1):
-        run.offer(constant_network(problem.architecture, code))
-    if not free_bounds:
-        return
-    run.raise_bound(Bound(conflict_bound(problem.dataset), proof="free bound: equal rows of different classes"))
-    if not run.is_over:
-        network = linear_network(problem, run.budget.remaining)
-        if network is not None:
-            run.offer(network)
-
-
-def find_start(run: Run, share: float) -> None:
-    """A good network by local search, within a share of the time that is left."""
-    if not kernels_ready(min(1.0, run.budget.remaining / 4)):
-        run.announce("compiling, once per installation")
-        if not kernels_ready(min(30.0, run.budget.remaining / 2)):
-            return
-    run.stage = "search"
-    end = run.budget.elapsed + share * run.budget.remaining
-    local_search(
-        run.problem,
-        seed=run.seed,
-        offer=run.offer,
-        should_stop=lambda: run.is_over or run.budget.elapsed > end,
-        target=run.bound.value,
-    )
+    def close(self, run: Run) -> None:
+        """Branch and bound on what is still open, with the best network as the start."""
+        formulation = self.check(run.problem)
+        run.stage = formulation.name
+        encodings = list(formulation.encode(run.problem))
+        _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
 
 
 class _Solving:
@@ -138,27 +110,36 @@ class _Solving:
             model = model.with_objective_at_most(run.problem.dataset.next_below(loss_to_beat))
         elif run.network is not None:
             start = encoding.start(run.network)
-        outcome = self.backend.solve(
-            Task(
-                model,
-                start=start,
-                time_limit=time_limit,
-                gap=run.budget.gap,
-                threads=run.n_jobs,
-                seed=run.seed,
-                tolerance=encoding.tolerance,
-                on_solution=lambda point, objective: self.inbox.append((encoding, point)),
-                on_bound=lambda bound: self.live_bounds.append((number, bound)),
-                should_stop=self._read_inbox,
-            )
+        task = Task(
+            model,
+            start=start,
+            time_limit=time_limit,
+            gap=run.budget.gap,
+            threads=effective_n_jobs(run.n_jobs),
+            seed=run.seed,
+            tolerance=encoding.tolerance,
+            on_solution=lambda point, objective: self.inbox.append((encoding, point)),
+            on_bound=lambda bound: self.live_bounds.append((number, bound)),
+            should_stop=self._read_inbox,
         )
+        outcome = self._outcome(task, may_be_infeasible=has_cutoff)
         self._read_inbox()
         self._check_claim(encoding, outcome)
-        if outcome.status == "infeasible" and not has_cutoff:
-            raise SolverError(f"{self.solver} calls the program infeasible, which it is not; try another solver.")
         # Without a point within the cut-off the program has nothing better than the best network.
         self._raise_bound(number, loss_to_beat if outcome.status == "infeasible" else outcome.bound)
         return outcome.status != "stopped" or self.bounds[number] >= run.loss
+
+    def _outcome(self, task: Task, *, may_be_infeasible: bool) -> Outcome:
+        """What the solver says; if it breaks down, that it says nothing."""
+        try:
+            outcome = self.backend.solve(task)
+            if outcome.status == "infeasible" and not may_be_infeasible:
+                raise SolverFailure(f"{self.solver} calls a program infeasible that has solutions")
+        except SolverFailure as failure:
+            logger.warning("%s", failure)
+            self.run.trouble = "solver failed"
+            return Outcome("stopped", -math.inf)
+        return outcome
 
     def _raise_bound(self, number: int, bound: float) -> None:
         """A bound on one program; the least of all programs' bounds holds for the problem."""

@@ -7,21 +7,39 @@ from dataclasses import dataclass, field
 from sklearn.base import BaseEstimator
 
 from stepnet.methods.base import Method, Run
+from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
+from stepnet.methods.search import search_within
 from stepnet.network import Network
+from stepnet.search.local_search import Effort, accepts_search
+from stepnet.search.polish import polished
 
 
 @dataclass(kw_only=True, repr=False)
 class Prove(Method, BaseEstimator):  # type: ignore[misc]
-    """Free bounds first; branch and bound only for what they leave open.
+    """Free bounds, then search, then an exact proof of what is still open, then wider margins.
 
     Parameters
     ----------
     exact : Exact
         The exact method that closes the gap.
+    search_share : float
+        The share of the time that the search may take.
+    sparse : bool
+        Whether to end with as few non-zero weights as can be had at the same loss.
     """
 
-    exact: Exact = field(default_factory=Exact)
+    exact: Exact = field(default_factory=lambda: Exact(search_share=0.0))
+    search_share: float = 0.3
+    sparse: bool = False
 
     def work(self, run: Run, start: Network | None = None) -> None:
-        self.exact.work(run, start)
+        self.exact.check(run.problem)
+        begin(run, start)
+        if not run.is_over and self.search_share and accepts_search(run.problem):
+            search_within(run, self.search_share, Effort(starts=8))
+        if not run.is_over:
+            self.exact.close(run)
+        if run.network is not None:
+            run.stage = "polish"
+            run.network = polished(run.problem, run.network, sparse=self.sparse, should_stop=run.must_stop)

@@ -38,7 +38,7 @@ class State(NamedTuple):
     first: Any  # number of the first neuron of each layer
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def forward(state: State) -> float:
     """Compute all values and bits anew; returns the loss."""
     X, W, t, A, B, widths, first = state.X, state.W, state.t, state.A, state.B, state.widths, state.first
@@ -59,7 +59,7 @@ def forward(state: State) -> float:
     return loss
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _flip(state: State, k: int, j: int, rows: Any, n_rows: int, commit: bool, changed: Any) -> int:
     """Of the first ``n_rows`` rows, those whose answer changes when bit j of layer k flips.
 
@@ -96,7 +96,7 @@ def _flip(state: State, k: int, j: int, rows: Any, n_rows: int, commit: bool, ch
     return n_changed
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _slopes(state: State, k: int, dw: Any, dt: float, slopes: Any) -> None:
     """d_i for all rows: how fast the neuron's value grows along the direction."""
     X, B, n = state.X, state.B, state.widths[k]
@@ -116,14 +116,14 @@ def _slopes(state: State, k: int, dw: Any, dt: float, slopes: Any) -> None:
                 slopes[i] += dw[c] * B[below + c, i]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _add_row(state: State, k: int, i: int, factor: float, dw: Any) -> None:
     """dw += factor · (input of layer k for row i)."""
     for c in range(state.widths[k]):
         dw[c] += factor * (state.X[i, c] if k == 0 else state.B[state.first[k - 1] + c, i])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _direction(state: State, k: int, j: int, pivotal: Any, moves_threshold: bool, dw: Any) -> float:
     """Fill ``dw`` with a direction for neuron j of layer k; returns dt.
 
@@ -166,7 +166,7 @@ def _direction(state: State, k: int, j: int, pivotal: Any, moves_threshold: bool
     return np.random.normal() if moves_threshold else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _breakpoints(
     state: State, k: int, j: int, pivotal: Any, slopes: Any, steps: Any, deltas: Any
 ) -> tuple[int, float, float]:
@@ -195,7 +195,7 @@ def _breakpoints(
     return n_steps, at_left, now
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _best_step(steps: Any, deltas: Any, loss: float) -> tuple[float, float]:
     """A step into the best interval, and the loss there; among equals at random, wide ones first."""
     order = np.argsort(steps)
@@ -217,7 +217,7 @@ def _best_step(steps: Any, deltas: Any, loss: float) -> tuple[float, float]:
     return best_step, best_loss
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _move(
     state: State, k: int, j: int, dw: Any, dt: float, step: float, slopes: Any, scales_freely: bool, rows: Any
 ) -> float:
@@ -250,7 +250,7 @@ def _move(
     return growth
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _punish(state: State) -> None:
     """At a local optimum the wrong rows get heavier and the others recover."""
     output = state.B[state.B.shape[0] - 1]
@@ -261,7 +261,7 @@ def _punish(state: State) -> None:
             state.penalties[i] = max(state.weights[i], 0.95 * state.penalties[i])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _copy(W: Any, t: Any, to_W: Any, to_t: Any) -> None:
     """Copy in plain loops: numba takes seconds to compile an assignment of whole arrays."""
     for k in range(W.shape[0]):
@@ -271,7 +271,7 @@ def _copy(W: Any, t: Any, to_W: Any, to_t: Any) -> None:
                 to_W[k, j, c] = W[k, j, c]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def search(
     state: State,
     best_W: Any,

@@ -5,14 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.data import Dataset
 from stepnet.errors import YES, Answer
+from stepnet.limits import Budget
 from stepnet.network import Layer, Network
+from stepnet.parallel import in_order
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 from stepnet.search.kernels import State, search
@@ -41,8 +43,7 @@ def kernels_ready(timeout: float) -> bool:
 def _compile() -> None:
     architecture = Architecture.of(1, (1,), "neuron", "real")
     problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), architecture)
-    rng = np.random.default_rng(0)
-    _improve(problem, _random_state(problem, problem.dataset.X, rng), rng, problem.evaluate, lambda: False, 0.0, 1, 1)
+    search_once(problem, [0], Budget(), 0.0, 1)
 
 
 def accepts_search(problem: Problem) -> Answer:
@@ -65,51 +66,67 @@ def local_search(
     *,
     seed: int,
     offer: Callable[[Network], float],
-    should_stop: Callable[[], bool],
+    budget: Budget,
+    should_stop: Callable[[], bool] = lambda: False,
     target: float = 0.0,
     effort: Effort | None = None,
+    n_jobs: int | None = 1,
 ) -> None:
-    """Offer ever better networks until ``target`` is reached, the caller stops, or the effort is spent.
+    """Offer ever better networks until ``target`` is reached, the budget or the effort is spent.
 
-    ``offer`` returns the exact loss of a network; the search's own running loss is never trusted.
+    Every start has a seed of its own, and their results are taken in order, so that any number of
+    jobs gives the same networks. ``offer`` returns the exact loss of a network.
     """
     effort = effort or Effort()
-    rng = np.random.default_rng(seed)
-    rows = np.ascontiguousarray(problem.scaling.apply(problem.dataset.X))
-    chunk = max(50, min(effort.moves, _CHUNK_WORK // len(rows)))
-    best_of_all, starts_in_vain = np.inf, 0
-    while starts_in_vain < effort.starts and not should_stop():
-        state = _random_state(problem, rows, rng)
-        best = _improve(problem, state, rng, offer, should_stop, target, chunk, effort.moves)
-        starts_in_vain = 0 if best < best_of_all else starts_in_vain + 1
-        best_of_all = min(best, best_of_all)
-        if best_of_all <= target:
+    best, starts_in_vain = np.inf, 0
+    now_and_then = (lambda network: offer(network)) if n_jobs == 1 else None
+    seeds = ((problem, [seed, number], budget, target, effort.moves, now_and_then) for number in count())
+    for network in in_order(search_once, seeds, n_jobs):
+        loss = offer(network) if network is not None else np.inf
+        starts_in_vain = 0 if loss < best else starts_in_vain + 1
+        best = min(best, loss)
+        if best <= target or starts_in_vain >= effort.starts or budget.stop_reason or should_stop():
             return
 
 
-def _improve(
+def search_once(
     problem: Problem,
-    state: State,
-    rng: np.random.Generator,
-    offer: Callable[[Network], float],
-    should_stop: Callable[[], bool],
+    seed: list[int],
+    budget: Budget,
     target: float,
-    chunk: int,
     patience: int,
-) -> float:
-    """Search from one start; returns the best exact loss."""
+    offer: Callable[[Network], float] | None = None,
+) -> Network | None:
+    """The best network from one random start; ``patience`` moves in vain end the search."""
+    rng = np.random.default_rng(seed)
+    rows = np.ascontiguousarray(problem.scaling.apply(problem.dataset.X))
+    state = _random_state(problem, rows, rng)
+    chunk = max(50, min(patience, _CHUNK_WORK // len(rows)))
     best_W, best_t = state.W.copy(), state.t.copy()
-    running, best, in_vain = np.inf, np.inf, 0
+    running, best, best_network, in_vain = np.inf, np.inf, None, 0
     moves_threshold = problem.architecture.threshold == "neuron"
     scales_freely = moves_threshold or problem.architecture.fixed_threshold == 0
-    while in_vain < patience and best > target and not should_stop():
-        seed = int(rng.integers(2**31))
-        reached = search(state, best_W, best_t, running, moves_threshold, scales_freely, chunk, _PATIENCE, seed, target)
+    while in_vain < patience and best > target and not budget.stop_reason:
+        reached = search(
+            state,
+            best_W,
+            best_t,
+            running,
+            moves_threshold,
+            scales_freely,
+            chunk,
+            _PATIENCE,
+            int(rng.integers(2**31)),
+            target,
+        )
         in_vain += chunk
         if reached < running:
             running, in_vain = reached, 0
-            best = min(best, offer(_network(problem, state, best_W, best_t)))
-    return best
+            network = _network(problem, state, best_W, best_t)
+            loss = (offer or problem.evaluate)(network)
+            if loss < best:
+                best, best_network = loss, network
+    return best_network
 
 
 def _random_state(problem: Problem, rows: Floats, rng: np.random.Generator) -> State:

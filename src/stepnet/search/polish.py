@@ -1,13 +1,22 @@
-"""Polish: the same answers with wider margins."""
+"""Polish: the same loss with wider margins, or with fewer weights."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
 
 from stepnet.arithmetic import Floats, activations
+from stepnet.backends.base import Task
+from stepnet.backends.highs import Highs
+from stepnet.errors import SolverFailure
+from stepnet.milp.model import ModelBuilder
 from stepnet.network import Bits, Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
+
+_MOST_ROWS = 20_000  # beyond, the programs below take longer than they are worth
 
 
 def centred(problem: Problem, network: Network) -> Network:
@@ -23,8 +32,7 @@ def centred(problem: Problem, network: Network) -> Network:
         bits = (activations(signals, layer.weights, layer.thresholds)[1] >= 0).astype(np.int8)
         layers.append(_centred_layer(layer, values, bits, problem.architecture))
         signals = bits.astype(np.float64)
-    candidate = Network(tuple(layers))
-    return candidate if problem.evaluate(candidate) <= problem.evaluate(network) else network
+    return _better_or_equal(problem, Network(tuple(layers)), network)
 
 
 def _centred_layer(layer: Layer, values: Floats, bits: Bits, architecture: Architecture) -> Layer:
@@ -39,3 +47,84 @@ def _centred_layer(layer: Layer, values: Floats, bits: Bits, architecture: Archi
     movable &= middle * layer.thresholds > 0
     factors = np.where(movable, layer.thresholds / np.where(movable, middle, 1.0), 1.0)
     return Layer(layer.weights * factors[:, None], layer.thresholds)
+
+
+def polished(
+    problem: Problem, network: Network, *, sparse: bool = False, should_stop: Callable[[], bool] = lambda: False
+) -> Network:
+    """Thresholds centred; then first-layer neurons moved as far as possible from the rows that hang on them.
+
+    A row hangs on a neuron if its answer changes with the neuron's bit alone; all other rows leave
+    the neuron free. One linear program a neuron; with ``sparse`` several, each with one weight less.
+    """
+    network = centred(problem, network)
+    architecture = problem.architecture
+    can_move = architecture.threshold == "neuron" and not architecture.weights.is_integer
+    if not can_move or problem.dataset.n_rows > _MOST_ROWS:
+        return network
+    rows = problem.scaling.apply(problem.dataset.X)
+    for j in range(network.layers[0].width):
+        if should_stop():
+            break
+        pivotal = network.hangs_on(problem.dataset.X, j)
+        if not pivotal.any():
+            continue
+        on = network.hidden_bits(problem.dataset.X)[0][pivotal, j] == 1
+        neuron = _widest(rows[pivotal], on, None)
+        if neuron is not None and sparse:
+            neuron = _sparsest(rows[pivotal], on, neuron)
+        if neuron is not None:
+            network = _better_or_equal(problem, _with_neuron(problem, network, j, neuron), network)
+    return network
+
+
+def _widest(rows: Floats, on: NDArray[np.bool_], used: NDArray[np.bool_] | None) -> Layer | None:
+    """max δ with ±(w·x - t) >= δ and |w| <= 1, over the features in use; None if there is no margin."""
+    m, n = rows.shape
+    signs = np.where(on, 1.0, -1.0)
+    limit = np.ones(n) if used is None else used.astype(float)
+    model = ModelBuilder()
+    weights = model.add_columns("w", n, -limit, limit)
+    threshold = model.add_columns("t", 1, -n - 1.0, n + 1.0)
+    margin = model.add_columns("d", 1, 0.0, 2.0, cost=-1.0)
+    model.add_rows(
+        [
+            (np.broadcast_to(weights, (m, n)), signs[:, None] * rows),
+            (np.broadcast_to(threshold, m), -signs),
+            (np.broadcast_to(margin, m), -1.0),
+        ],
+        lower=0.0,
+    )
+    try:
+        outcome = Highs().solve(Task(model.build(), time_limit=10.0))
+    except SolverFailure:
+        return None
+    if outcome.status != "optimal" or outcome.point is None or outcome.point[margin[0]] < 1e-7:
+        return None
+    return Layer(outcome.point[weights][None, :], outcome.point[threshold])
+
+
+def _sparsest(rows: Floats, on: NDArray[np.bool_], neuron: Layer) -> Layer:
+    """Weights set to zero one by one, small ones first, as long as some margin is left."""
+    used = np.ones(rows.shape[1], dtype=bool)
+    for c in np.argsort(np.abs(neuron.weights[0]), kind="stable"):
+        used[c] = False
+        thinner = _widest(rows, on, used)
+        if thinner is None:
+            used[c] = True
+        else:
+            neuron = thinner
+    return neuron
+
+
+def _with_neuron(problem: Problem, network: Network, j: int, neuron: Layer) -> Network:
+    """The network with neuron j of its first layer replaced by one for the scaled rows."""
+    restored = problem.scaling.restore(neuron)
+    first = network.layers[0]
+    weights, thresholds = first.weights.copy(), first.thresholds.copy()
+    weights[j], thresholds[j] = restored.weights[0], restored.thresholds[0]
+    return Network((Layer(weights, thresholds), *network.layers[1:]))
+
+
+def _better_or_equal(problem: Problem, candidate: Network, network: Network) -> Network:
+    return candidate if problem.evaluate(candidate) <= problem.evaluate(network) else network

@@ -1,0 +1,29 @@
+"""How every method begins: a first network, and the bounds that cost next to nothing."""
+
+from __future__ import annotations
+
+from stepnet.bounds.conflicts import conflict_bound
+from stepnet.bounds.separability import constant_network, linear_network
+from stepnet.errors import InvalidInputError
+from stepnet.methods.base import Run
+from stepnet.network import Network
+from stepnet.result import Bound
+
+
+def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: bool = True) -> None:
+    """Offer the start and the constant networks; raise the conflict bound; try a linear separation."""
+    problem = run.problem
+    run.stage = "free bounds"
+    if start is not None:
+        reason = problem.architecture.refuses(start)
+        if reason is not None:
+            raise InvalidInputError(f"start is not a network of this problem: {reason}.")
+        run.offer(start)
+    for code in (0, 1):
+        run.offer(constant_network(problem.architecture, code))
+    if bounds:
+        run.raise_bound(Bound(conflict_bound(problem.dataset), proof="free bound: equal rows of different classes"))
+    if separate and bounds and not run.is_over:
+        network = linear_network(problem, run.budget.remaining)
+        if network is not None:
+            run.offer(network)

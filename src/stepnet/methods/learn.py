@@ -1,0 +1,54 @@
+"""Learn: the best network for new data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sklearn.base import BaseEstimator
+
+from stepnet.errors import NotAcceptedError
+from stepnet.methods.base import Method, Run
+from stepnet.methods.begin import begin
+from stepnet.network import Network
+from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
+
+
+@dataclass(kw_only=True, repr=False)
+class Learn(Method, BaseEstimator):  # type: ignore[misc]
+    """Noisy straight-through descent: fast, regularised, for any number of rows.
+
+    Its certificate states the verified training loss and the free bound. Where the training loss
+    is what counts, use ``Prove``.
+
+    Parameters
+    ----------
+    epochs : int
+        Passes over the rows; at least 2,000 and at most 50,000 steps are made.
+    batch : int
+        Rows a step.
+    rate : float
+        Learning rate of Adam.
+    strength : float
+        Factor on everything that regularises; it fades by itself as rows get many.
+    """
+
+    epochs: int = 200
+    batch: int = 50
+    rate: float = 0.02
+    strength: float = 1.0
+
+    def work(self, run: Run, start: Network | None = None) -> None:
+        answer = accepts_descent(run.problem)
+        if not answer:
+            raise NotAcceptedError(answer.reason)
+        begin(run, start, separate=False)
+        run.announce("learning")
+        network = descend_network(
+            run.problem, seed=run.seed, options=self.options, should_stop=lambda: run.budget.stop_reason is not None
+        )
+        # The learned network is the answer even where a network with a smaller training loss is known.
+        run.settle(network)
+
+    @property
+    def options(self) -> DescentOptions:
+        return DescentOptions(epochs=self.epochs, batch=self.batch, rate=self.rate, strength=self.strength)

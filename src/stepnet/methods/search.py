@@ -1,0 +1,64 @@
+"""Search: the local search alone, until its bound is met or the time is up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sklearn.base import BaseEstimator
+
+from stepnet.errors import NotAcceptedError
+from stepnet.methods.base import Method, Run
+from stepnet.methods.begin import begin
+from stepnet.network import Network
+from stepnet.search.local_search import Effort, accepts_search, kernels_ready, local_search
+from stepnet.search.polish import centred
+
+
+@dataclass(kw_only=True, repr=False)
+class Search(Method, BaseEstimator):  # type: ignore[misc]
+    """Exact line searches of one neuron at a time, from many random starts.
+
+    It proves nothing by itself: its certificate has the free bounds alone, and is OPTIMAL only
+    where the loss meets them.
+
+    Parameters
+    ----------
+    moves : int
+        Moves without a better network until a new start.
+    starts : int or None
+        Starts without a better network until it gives up; None: never before the time is up.
+    """
+
+    moves: int = 20_000
+    starts: int | None = None
+
+    def work(self, run: Run, start: Network | None = None) -> None:
+        answer = accepts_search(run.problem)
+        if not answer:
+            raise NotAcceptedError(answer.reason)
+        begin(run, start)
+        if not run.is_over:
+            search_within(run, 1.0, Effort(moves=self.moves, starts=self.starts or 10**9))
+        if run.network is not None:
+            run.network = centred(run.problem, run.network)
+
+
+def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
+    """Local search within a share of the time that is left."""
+    if not kernels_ready(min(1.0, run.budget.remaining / 4)):
+        run.announce("compiling, once per installation")
+        if not kernels_ready(min(30.0, run.budget.remaining / 2)):
+            return
+    run.stage = "search"
+    end = run.budget.elapsed + share * run.budget.remaining if math.isfinite(run.budget.remaining) else math.inf
+    local_search(
+        run.problem,
+        seed=run.seed,
+        offer=run.offer,
+        budget=run.budget.until(end),
+        should_stop=lambda: run.is_over,
+        target=run.bound.value,
+        effort=effort,
+        n_jobs=run.n_jobs,
+    )

@@ -1,0 +1,36 @@
+"""Many independent pieces of work: threads here, or whatever joblib is configured for.
+
+The kernels release the interpreter's lock, so threads do for one machine. Within
+``joblib.parallel_config(backend="dask")`` the same pieces run on a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from joblib import Parallel, delayed
+
+from stepnet.errors import SolverError, StepnetError
+
+T = TypeVar("T")
+
+
+def in_order(function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:
+    """The results of ``function(*a)`` for each a, in the order of the arguments."""
+    if n_jobs == 1:
+        for argument in arguments:
+            yield function(*argument)
+        return
+    tasks = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    try:
+        yield from tasks(delayed(function)(*argument) for argument in arguments)
+    except (StepnetError, GeneratorExit, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        if "Worker" not in type(error).__name__:
+            raise
+        raise SolverError(
+            f"a worker process died ({type(error).__name__}: {error}). It may have run out of memory; "
+            f"try fewer jobs, or n_jobs=1."
+        ) from error
