@@ -24,12 +24,14 @@ def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Fl
     with np.errstate(over="ignore", invalid="ignore"):
         values = inputs @ weights.T - thresholds
         size = np.abs(inputs) @ np.abs(weights).T + np.abs(thresholds)
-    signs = np.sign(values)
+    signs = np.sign(np.nan_to_num(values))
     n_terms = weights.shape[1] + 2
     if not _sums_are_exact(inputs, weights, thresholds, size):
         error = n_terms * _UNIT / (1 - n_terms * _UNIT) * size * (1 + 2**-20) + n_terms * _TINY
         with np.errstate(invalid="ignore"):
             in_doubt = ~((np.abs(values) > error) & np.isfinite(values))
+        # Nothing is in doubt where all weights or all inputs are zero: there the value is -t.
+        in_doubt &= np.outer((inputs != 0).any(axis=1), (weights != 0).any(axis=1))
         for i, j in zip(*np.nonzero(in_doubt), strict=True):
             signs[i, j] = _rational_sign(inputs[i], weights[j], thresholds[j])
     return values, signs.astype(np.int8)

@@ -6,13 +6,10 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stepnet.data import SAFETY
 from stepnet.errors import ModelFileError
 from stepnet.problem.problem import Problem
 from stepnet.progress import relative_gap
 from stepnet.result import Result
-
-ALL_NETWORKS = "all networks"
 
 
 @dataclass(frozen=True)
@@ -86,14 +83,17 @@ class Certificate:
     def from_dict(cls, data: dict[str, Any]) -> Certificate:
         names = {field.name for field in dataclasses.fields(cls)}
         if not isinstance(data, dict) or set(data) != names:
-            raise ModelFileError("the certificate in the file is damaged: it lacks fields or has unknown ones.")
+            raise ModelFileError("the certificate in the file is damaged: it lacks fields or has unknown ones")
+        for field in dataclasses.fields(cls):
+            is_number = field.type in ("float", "int")
+            if is_number != isinstance(data[field.name], float | int) or isinstance(data[field.name], bool):
+                raise ModelFileError(f"the certificate in the file is damaged: {field.name} is {data[field.name]!r}")
         return cls(**data)
 
 
 def is_optimal(problem: Problem, loss: float, bound: float) -> bool:
     """Whether nothing is left between loss and bound, up to the tolerance for real row weights."""
-    slack = 0.0 if problem.dataset.granularity else 4 * SAFETY * problem.dataset.total_weight
-    return loss <= bound + slack
+    return loss <= bound + problem.dataset.tolerance
 
 
 def certify(problem: Problem, result: Result) -> Certificate:
@@ -106,7 +106,7 @@ def certify(problem: Problem, result: Result) -> Certificate:
         bound=bound,
         gap=relative_gap(loss, bound),
         status="OPTIMAL" if is_optimal(problem, loss, bound) else "FEASIBLE",
-        scope=scope_in_words(result.bound.margin),
+        scope=result.bound.scope,
         proof=result.bound.proof,
         claimed_by=result.bound.claimed_by,
         stop_reason=result.stop_reason,
@@ -117,7 +117,3 @@ def certify(problem: Problem, result: Result) -> Certificate:
         n_rows=dataset.n_rows,
         total_weight=dataset.total_weight,
     )
-
-
-def scope_in_words(margin: float) -> str:
-    return f"networks with margin >= {margin:.3g}" if margin else ALL_NETWORKS

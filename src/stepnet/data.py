@@ -16,9 +16,9 @@ from stepnet.network import Layer
 
 Codes = NDArray[np.int64]
 
-# What a solver's bound may be wrong by, relative to all weights, where weights have no common grid;
-# with one, 1e-5 of its step.
+# What a solver's bound may be wrong by, relative to all weights, where weights have no common grid.
 SAFETY = 1e-6
+_FINEST_GRID = 2.0**24  # steps of a grid in all weights; with more, rounding could skip one
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +84,22 @@ class Dataset:
         """
         grid = quantum(self.weights)
         integers = np.ldexp(self.weights, -grid)
-        if integers.sum() > 2.0**31:
+        if integers.max() >= 2.0**53:
             return 0.0
-        return math.ldexp(math.gcd(*integers.astype(np.int64).tolist()), grid)
+        step = math.gcd(*integers.astype(np.int64).tolist())
+        if integers.sum() / step > _FINEST_GRID:
+            return 0.0
+        return math.ldexp(step, grid)
+
+    @property
+    def unit(self) -> float:
+        """What programs count losses in: steps of the grid, or else the largest weight."""
+        return self.granularity or float(self.weights.max())
+
+    @property
+    def tolerance(self) -> float:
+        """Losses closer than this count as equal: nothing with a grid, else less than any row weighs."""
+        return 0.0 if self.granularity else min(4 * SAFETY * self.total_weight, float(self.weights.min()) / 2)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -97,8 +110,12 @@ class Dataset:
         return digest.hexdigest()[:16]
 
     def next_below(self, loss: float) -> float:
-        """The largest loss that counts as smaller than ``loss``."""
+        """A cut-off: no network that counts as better than ``loss`` has a larger one."""
         return loss - (self.granularity or 2 * SAFETY * self.total_weight)
+
+    def proven_by_cutoff(self, loss: float) -> float:
+        """What is known if no network has a loss up to ``next_below(loss)``."""
+        return loss if self.granularity else self.next_below(loss)
 
     def round_up(self, bound: float) -> float:
         """The smallest attainable loss that is not below ``bound`` less a safety for rounding.
@@ -108,7 +125,8 @@ class Dataset:
         bound = max(bound, 0.0)
         if not self.granularity:
             return max(0.0, bound - SAFETY * self.total_weight)
-        return math.ceil(bound / self.granularity - 1e-5) * self.granularity
+        safety = 1e-5 + 1e-8 * self.total_weight / self.granularity
+        return max(0.0, math.ceil(bound / self.granularity - safety) * self.granularity)
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,7 @@ class Network:
         for rows in self._chunks(X):
             values, signs = self._output(rows)
             on = signs >= 0
+            values = np.nan_to_num(values)  # sums that overflow both ways; their sign is known
             values = np.where(on, np.maximum(values, _SMALLEST), np.minimum(values, -_SMALLEST))
             parts.append(values[:, 0])
         return np.concatenate(parts)
@@ -114,12 +115,15 @@ class Network:
         no row hangs on any neuron, infinity.
         """
         layer = self.layers[0]
-        lengths = np.linalg.norm(layer.weights, axis=1)
+        # Scaled by the largest weight, so that no square over- or underflows.
+        sizes = np.abs(layer.weights).max(axis=1, initial=0.0)
+        scales = np.where(sizes > 0, sizes, 1.0)
+        lengths = np.linalg.norm(layer.weights / scales[:, None], axis=1)
         smallest = np.inf
         for rows in self._chunks(X):
             values, signs = activations(rows, layer.weights, layer.thresholds)
             for j in np.flatnonzero(lengths).tolist():
-                distances = np.abs(values[self._hanging(_bits(signs), j), j]) / lengths[j]
+                distances = np.abs(values[self._hanging(_bits(signs), j), j]) / scales[j] / lengths[j]
                 smallest = min(smallest, float(distances.min(initial=np.inf)))
         return smallest
 

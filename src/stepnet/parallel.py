@@ -6,6 +6,7 @@ The kernels release the interpreter's lock, so threads do for one machine. Withi
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -22,9 +23,13 @@ def in_order(function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n
         for argument in arguments:
             yield function(*argument)
         return
-    tasks = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    tasks = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator", pre_dispatch="n_jobs", batch_size=1)
     try:
-        yield from tasks(delayed(function)(*argument) for argument in arguments)
+        with warnings.catch_warnings():
+            # Whoever reads only the first results leaves the others on purpose.
+            warnings.filterwarnings("ignore", message=".*tasks have been successfully executed.*")
+            warnings.filterwarnings("ignore", message=".*tasks which were still being processed.*")
+            yield from tasks(delayed(function)(*argument) for argument in arguments)
     except (StepnetError, GeneratorExit, KeyboardInterrupt):
         raise
     except Exception as error:

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 from stepnet.network import Network
 from stepnet.progress import Progress
 
+ALL_NETWORKS = "all networks"
+
 
 @dataclass(frozen=True)
 class Bound:
     """A lower bound on the loss, for which networks it holds, and how it is known.
 
-    ``margin`` 0 means all networks of the architecture; ``claimed_by`` names the solver whose word
-    it is, empty if it can be recomputed without one.
+    ``scope`` says in words for which networks of the architecture it holds; ``claimed_by`` names the
+    solver whose word it is, empty if it can be recomputed without one.
     """
 
     value: float = 0.0
-    margin: float = 0.0
+    scope: str = ALL_NETWORKS
     proof: str = "a loss is never negative"
     claimed_by: str = ""
 

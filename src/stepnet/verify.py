@@ -13,6 +13,7 @@ from stepnet.methods.exact import Exact
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.progress import relative_gap
+from stepnet.result import ALL_NETWORKS
 
 
 @dataclass(frozen=True)
@@ -98,4 +99,7 @@ def _resolved(problem: Problem, network: Network, certificate: Certificate, exac
     found = f"solved again: loss {run.loss:.17g}, bound {run.bound.value:.17g} ({run.bound.claimed_by})"
     if run.loss < certificate.bound:
         return Check(claim, False, f"{found}; a better network exists")
-    return Check(claim, True if min(run.bound.value, run.loss) >= certificate.bound else None, found)
+    result = run.result()
+    if result.bound.scope not in (certificate.scope, ALL_NETWORKS):
+        return Check(claim, None, f"{found}, for {result.bound.scope} only")
+    return Check(claim, True if min(result.bound.value, run.loss) >= certificate.bound else None, found)

@@ -96,6 +96,25 @@ def test_parquet_is_read_like_csv(xor):
     assert "loss 0 of 4" in result.stdout, result.stderr
 
 
+def test_labels_are_read_as_they_are(xor):
+    from stepnet.cli.table import Table
+
+    assert Table("t", {"y": [1.2, 1.7]}).labels("y").tolist() == ["1.2", "1.7"]
+    assert Table("t", {"y": [1.0, 2.0]}).labels("y").tolist() == [1, 2]
+    assert Table("t", {"y": ["1", "-1"]}).labels("y").tolist() == [1, -1]
+    assert Table("t", {"y": ["99999999999999999999", "1"]}).labels("y").tolist() == ["99999999999999999999", "1"]
+
+
+def test_a_certificate_without_a_loss_is_damaged(xor):
+    stepnet("fit", "xor.csv", "--target", "mood", "--hidden", "2", "--out", "m.json", cwd=xor)
+    content = json.loads((xor / "m.json").read_text())
+    content["certificate"]["loss"] = None
+    (xor / "m.json").write_text(json.dumps(content))
+    result = stepnet("verify", "m.json", "xor.csv", "--target", "mood", cwd=xor)
+    assert result.returncode == 2
+    assert "loss is None" in result.stderr
+
+
 def test_solvers_are_listed(tmp_path):
     result = stepnet("solvers", cwd=tmp_path)
     assert "HiGHS    version 1.14" in result.stdout
@@ -126,6 +145,12 @@ BAD = {
     "model": (["predict", "damaged.json", "xor.csv"], "damaged"),
     "no model": (["predict", "none.json", "xor.csv"], "cannot read"),
     "format": (["export", "xor.csv", "--target", "mood", "--to", "pdf"], "choose mps or lp"),
+    "no features": (["fit", "only.csv", "--target", "y"], "no column beside y"),
+    "negative weights": (["fit", "minus.csv", "--target", "y", "--sample-weight", "w"], "egative"),
+    "no weight": (["fit", "zero.csv", "--target", "y", "--sample-weight", "w"], "weight"),
+    "seed": (["fit", "xor.csv", "--target", "mood", "--random-state", "-1"], "Seed must be between 0"),
+    "endings": (["export", "xor.csv", "--target", "mood", "--to", "lp", "--out", "x.mps"], "does not end in .lp"),
+    "demo folder": (["demo", "--out", "no/where.json"], "does not exist"),
     "column to drop": (["fit", "xor.csv", "--target", "mood", "--drop", "snow"], "no column 'snow'"),
 }
 
@@ -143,6 +168,9 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(name, xor):
         "twice.csv": "a,a,y\n1,2,0\n",
         "one.csv": "a,y\n1,0\n2,0\n",
         "damaged.json": "{",
+        "only.csv": "y\n0\n1\n",
+        "minus.csv": "a,w,y\n1,-1,0\n2,1,1\n",
+        "zero.csv": "a,w,y\n1,0,0\n2,0,1\n",
     }
     for file, text in files.items():
         (xor / file).write_text(text)

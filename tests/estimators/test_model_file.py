@@ -10,8 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 import stepnet
 from conftest import XOR
-from stepnet import Exact, Integers, StepClassifier
+from stepnet import Exact, Integers, Learn, Paper, Search, StepClassifier, StepEnsembleClassifier
 from stepnet.errors import InvalidInputError, ModelFileError
+from stepnet.problem.weights import Real
 
 LABELS = ["even", "odd", "odd", "even"]
 
@@ -42,6 +43,44 @@ def test_options_come_back(tmp_path):
     assert again.weights == Integers(2)
     assert again.method.get_params() == method.get_params()
     assert again.fit(XOR, LABELS).certificate_.loss == 0
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"hidden": np.array([2])},
+        {"weights": Real()},
+        {"method": Exact(formulation=Paper(two_sided=True))},
+        {"method": Learn(epochs=50)},
+        {"method": Search(moves=500, starts=1)},
+    ],
+)
+def test_every_parameter_comes_back_in_working_order(parameters, tmp_path):
+    classifier = StepClassifier(**{"hidden": (2,), "time_limit": 10, "random_state": 0} | parameters).fit(XOR, LABELS)
+    stepnet.save(classifier, tmp_path / "model.json")
+    again = stepnet.load(tmp_path / "model.json")
+    assert again.verify(XOR, LABELS)
+    assert again.fit(XOR, LABELS).network_ == classifier.network_
+
+
+def test_an_ensemble_comes_back(tmp_path):
+    ensemble = StepEnsembleClassifier(3, hidden=(4,), random_state=0).fit(XOR, LABELS)
+    stepnet.save(ensemble, tmp_path / "model.json")
+    again = stepnet.load(tmp_path / "model.json")
+    assert (again.predict_proba(XOR) == ensemble.predict_proba(XOR)).all()
+    assert again.verify(XOR, LABELS)
+
+
+def test_classes_that_json_cannot_hold_are_refused(tmp_path):
+    days = np.array(["2026-01-01", "2026-01-02", "2026-01-02", "2026-01-01"], dtype="datetime64[D]")
+    classifier = StepClassifier(hidden=(2,), random_state=0, time_limit=10)
+    try:
+        classifier.fit(XOR, days)
+    except (TypeError, ValueError):
+        pytest.skip("scikit-learn refuses such classes itself")
+    with pytest.raises(InvalidInputError, match="numbers, text or booleans"):
+        stepnet.save(classifier, tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_network_without_hyperplanes_is_saved_as_plain_json(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import importlib.metadata
 import importlib.util
@@ -13,11 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from stepnet.arithmetic import Floats
 from stepnet.errors import YES, Answer, MissingExtraError
 from stepnet.milp.model import Model
 
 Status = Literal["optimal", "infeasible", "stopped"]
+_LARGEST_SAFE = 1e4
 POLL_SECONDS = 0.02
 GRACE_SECONDS = 0.3
 THREAD_NAME = "stepnet solver"
@@ -80,6 +84,16 @@ class Backend(ABC):
         """Solve within the task's limits; raises only if the solver itself fails."""
 
 
+def too_large_for_floats(model: Model) -> Answer:
+    """Programs of integers alone are exact; a float solver's tolerances are not safe for large ones."""
+    if model.integer.all() and np.abs(model.matrix.data).max(initial=0.0) > _LARGEST_SAFE:
+        return Answer(
+            f"this program of integers has coefficients above {_LARGEST_SAFE:g}, where tolerances make false claims. "
+            f"Use solver='cpsat', or round the data to fewer digits."
+        )
+    return YES
+
+
 def run_stoppable(solve: Callable[[], None], stop: Callable[[], None], task: Task, *, grace: float = math.inf) -> bool:
     """Run a solver in a thread of its own, so that Ctrl-C reaches Python, and stop it when asked.
 
@@ -110,6 +124,7 @@ def run_stoppable(solve: Callable[[], None], stop: Callable[[], None], task: Tas
         raise
     if thread.is_alive():
         stop()
+        atexit.register(thread.join, 10.0)  # a solver must not outlive the interpreter
         return False
     if errors:
         raise errors[0]

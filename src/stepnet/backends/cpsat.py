@@ -31,7 +31,7 @@ class CpSat(Backend):
         if model.is_bilinear or not model.is_integral:
             return Answer(
                 "CP-SAT takes integer variables and integer coefficients alone. Use weights='ternary' on data "
-                "that are integers and weights of rows that are integers, or solver='highs'."
+                "that are integers, or solver='highs'."
             )
         if np.abs(model.matrix.data).max(initial=0.0) > _LARGEST:
             return Answer("CP-SAT takes coefficients up to 2^40; round the data to fewer digits or use solver='highs'.")
@@ -53,7 +53,8 @@ class CpSat(Backend):
         parameters.catch_sigint_signal = False
         if math.isfinite(task.time_limit):
             parameters.max_time_in_seconds = float(task.time_limit)
-        solver.best_bound_callback = lambda bound: task.on_bound(bound + task.model.offset)
+        factor = _cost_factor(task.model)
+        solver.best_bound_callback = lambda bound: task.on_bound(bound / factor + task.model.offset)
         answer: list[Any] = []
         watcher = _watcher(cp_model, task, columns)
         run_stoppable(lambda: answer.append(solver.solve(program, watcher)), solver.stop_search, task)
@@ -76,17 +77,26 @@ def _fill(cp_model: Any, model: Model) -> tuple[Any, list[Any]]:
         upper = int(high) if math.isfinite(high) else cp_model.INT32_MAX * (1 << 20)
         program.add_linear_constraint(expression, lower, upper)
     costed = np.flatnonzero(model.cost)
-    program.minimize(
-        cp_model.LinearExpr.weighted_sum([columns[c] for c in costed], model.cost[costed].astype(np.int64).tolist())
-    )
+    costs = np.floor(model.cost[costed] * _cost_factor(model)).astype(np.int64).tolist()
+    program.minimize(cp_model.LinearExpr.weighted_sum([columns[c] for c in costed], costs))
     return program, columns
+
+
+def _cost_factor(model: Model) -> float:
+    """What makes integers of costs. Others than integers are rounded down, so that bounds stay valid.
+
+    That needs variables that are not negative wherever there is a cost.
+    """
+    if (model.cost == np.round(model.cost)).all():
+        return 1.0
+    return 2.0**44 / float(np.abs(model.cost).sum())
 
 
 def _watcher(cp_model: Any, task: Task, columns: list[Any]) -> Any:
     class Watcher(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
         def on_solution_callback(self) -> None:
             point: Floats = np.array([self.value(column) for column in columns], dtype=np.float64)
-            task.on_solution(point, self.objective_value + task.model.offset)
+            task.on_solution(point, float(task.model.cost @ point) + task.model.offset)
 
     return Watcher()
 
@@ -98,8 +108,8 @@ def _outcome(solver: Any, code: Any, columns: list[Any], model: Model) -> Outcom
     status = _STATUS[name]
     if status == "infeasible":
         return Outcome("infeasible", math.inf)
-    bound = solver.best_objective_bound + model.offset
+    bound = solver.best_objective_bound / _cost_factor(model) + model.offset
     if name == "UNKNOWN":
         return Outcome(status, bound)
     point = np.array([solver.value(column) for column in columns], dtype=np.float64)
-    return Outcome(status, bound, point, solver.objective_value + model.offset)
+    return Outcome(status, bound, point, float(model.cost @ point) + model.offset)

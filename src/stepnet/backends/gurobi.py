@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from stepnet.backends.base import Backend, Outcome, Status, Task, run_stoppable
-from stepnet.errors import SolverError, SolverFailure
+from stepnet.backends.base import Backend, Outcome, Status, Task, run_stoppable, too_large_for_floats
+from stepnet.errors import Answer, SolverError, SolverFailure
 from stepnet.milp.model import Model
 
 _STATUS: dict[int, Status] = {
@@ -31,6 +31,9 @@ class Gurobi(Backend):
     title = "Gurobi"
     package = "gurobipy"
     extra = "gurobi"
+
+    def accepts(self, model: Model) -> Answer:
+        return too_large_for_floats(model)
 
     def solve(self, task: Task) -> Outcome:
         self.require()

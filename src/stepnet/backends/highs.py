@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from stepnet.arithmetic import Floats
-from stepnet.backends.base import GRACE_SECONDS, Backend, Outcome, Status, Task, run_stoppable
-from stepnet.errors import YES, Answer, SolverFailure
+from stepnet.backends.base import GRACE_SECONDS, Backend, Outcome, Status, Task, run_stoppable, too_large_for_floats
+from stepnet.errors import Answer, SolverFailure
 from stepnet.milp.model import Model
 
 _STATUS: dict[str, Status] = {
@@ -33,7 +33,7 @@ class Highs(Backend):
     def accepts(self, model: Model) -> Answer:
         if model.is_bilinear:
             return Answer("HiGHS takes no products of variables. Use solver='scip', or formulation='tight'.")
-        return YES
+        return too_large_for_floats(model)
 
     def solve(self, task: Task) -> Outcome:
         import highspy

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from stepnet.arithmetic import Floats
-from stepnet.backends.base import GRACE_SECONDS, Backend, Outcome, Status, Task, run_stoppable
-from stepnet.errors import SolverFailure
+from stepnet.backends.base import Backend, Outcome, Status, Task, too_large_for_floats
+from stepnet.errors import Answer, SolverFailure
 from stepnet.milp.model import Model
 
 _STATUS: dict[str, Status] = {
@@ -31,6 +31,9 @@ class Scip(Backend):
     package = "pyscipopt"
     extra = "scip"
 
+    def accepts(self, model: Model) -> Answer:
+        return too_large_for_floats(model)
+
     def version(self) -> str:
         import pyscipopt
 
@@ -51,9 +54,13 @@ class Scip(Backend):
             for column, value in zip(columns, task.start.tolist(), strict=True):
                 solver.setSolVal(solution, column, value)
             solver.addSol(solution, free=True)
-        solver.includeEventhdlr(_watcher(pyscipopt, task, columns), "stepnet", "reports solutions and bounds")
-        if not run_stoppable(solver.optimizeNogil, solver.interruptSolve, task, grace=GRACE_SECONDS):
-            return Outcome("stopped", -math.inf)
+        errors: list[BaseException] = []
+        watcher = _watcher(pyscipopt, task, columns, errors)
+        solver.includeEventhdlr(watcher, "stepnet", "reports solutions and bounds, and stops the solver")
+        # In the caller's own thread: in another one SCIP 10 crashes now and then.
+        solver.optimize()
+        if errors:
+            raise errors[0]
         return _outcome(solver, columns)
 
 
@@ -97,24 +104,32 @@ def _fill(pyscipopt: Any, solver: Any, model: Model) -> list[Any]:
     return columns
 
 
-def _watcher(pyscipopt: Any, task: Task, columns: list[Any]) -> Any:
-    best = pyscipopt.SCIP_EVENTTYPE.BESTSOLFOUND
-    node = pyscipopt.SCIP_EVENTTYPE.NODESOLVED
+def _watcher(pyscipopt: Any, task: Task, columns: list[Any], errors: list[BaseException]) -> Any:
+    """Looks in whenever an LP, a node or a presolving round is done, and at every better solution."""
+    kinds = pyscipopt.SCIP_EVENTTYPE
+    best = kinds.BESTSOLFOUND
+    caught = (best, kinds.NODESOLVED, kinds.LPSOLVED, kinds.PRESOLVEROUND)
 
     class Watcher(pyscipopt.Eventhdlr):  # type: ignore[misc]
         def eventinit(self) -> None:
-            self.model.catchEvent(best, self)
-            self.model.catchEvent(node, self)
+            for kind in caught:
+                self.model.catchEvent(kind, self)
 
         def eventexit(self) -> None:
-            self.model.dropEvent(best, self)
-            self.model.dropEvent(node, self)
+            for kind in caught:
+                self.model.dropEvent(kind, self)
 
         def eventexec(self, event: Any) -> None:
-            task.on_bound(self.model.getDualbound())
-            if event.getType() == best:
-                solution = self.model.getBestSol()
-                task.on_solution(_point(self.model, solution, columns), self.model.getSolObjVal(solution))
+            try:
+                task.on_bound(self.model.getDualbound())
+                if event.getType() == best:
+                    solution = self.model.getBestSol()
+                    task.on_solution(_point(self.model, solution, columns), self.model.getSolObjVal(solution))
+                if errors or task.should_stop():
+                    self.model.interruptSolve()
+            except BaseException as error:
+                errors.append(error)
+                self.model.interruptSolve()
 
     return Watcher()
 

@@ -9,8 +9,10 @@ separates them, every architecture can contain it, and the conflict bound is rea
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import Task
@@ -23,7 +25,9 @@ from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 
 
-def linear_network(problem: Problem, time_limit: float = math.inf) -> Network | None:
+def linear_network(
+    problem: Problem, time_limit: float = math.inf, should_stop: Callable[[], bool] = lambda: False
+) -> Network | None:
     """A network that computes one linear neuron, the best by hinge loss.
 
     None if the program was not solved in time or the weights are discrete.
@@ -34,26 +38,39 @@ def linear_network(problem: Problem, time_limit: float = math.inf) -> Network | 
     chosen = heaviest_of_group(problem.dataset)
     rows = problem.scaling.apply(problem.dataset.X[chosen])
     on = problem.dataset.y[chosen] == int(not _complements(architecture))
-    neuron = _hinge_neuron(rows, on, problem.dataset.weights[chosen], architecture, time_limit)
+    neuron = _hinge_neuron(rows, on, problem.dataset.weights[chosen], architecture, time_limit, should_stop)
     if neuron is None:
         return None
     return _embedded(problem.scaling.restore(neuron), architecture)
 
 
 def constant_network(architecture: Architecture, code: int) -> Network:
-    """Every weight 0; answers ``code`` unless a fixed threshold decides otherwise."""
+    """A network without a weight on any input; answers ``code`` unless fixed thresholds forbid it.
+
+    With a fixed threshold c <= 0 neurons without weights are on, and an output that counts one of
+    them against itself is off.
+    """
+    fixed = architecture.fixed_threshold
     layers = []
     n_inputs = architecture.n_features
     for width in architecture.widths:
-        threshold = architecture.fixed_threshold
-        thresholds = np.full(width, (0.0 if code else 1.0) if threshold is None else threshold)
+        thresholds = np.full(width, (0.0 if code else 1.0) if fixed is None else fixed)
         layers.append(Layer(np.zeros((width, n_inputs)), thresholds))
         n_inputs = width
+    if fixed is not None and fixed <= 0 and code == 0 and architecture.hidden:
+        against = np.zeros((1, architecture.hidden[-1]))
+        against[0, 0] = max(2 * fixed - 1, -architecture.weights.limit if architecture.weights.is_integer else -np.inf)
+        layers[-1] = Layer(against, layers[-1].thresholds)
     return Network(tuple(layers))
 
 
 def _hinge_neuron(
-    rows: Floats, on: np.ndarray, row_weights: Floats, architecture: Architecture, time_limit: float
+    rows: Floats,
+    on: NDArray[np.bool_],
+    row_weights: Floats,
+    architecture: Architecture,
+    time_limit: float,
+    should_stop: Callable[[], bool],
 ) -> Layer | None:
     m, n = rows.shape
     fixed = architecture.fixed_threshold
@@ -76,7 +93,7 @@ def _hinge_neuron(
         lower=1.0,
     )
     try:
-        outcome = Highs().solve(Task(model.build(), time_limit=time_limit))
+        outcome = Highs().solve(Task(model.build(), time_limit=time_limit, should_stop=should_stop))
     except SolverFailure:
         return None
     if outcome.status != "optimal" or outcome.point is None:

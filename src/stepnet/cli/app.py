@@ -55,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody reads on
     except OSError as error:
         code = _complain(f"{error.filename or 'file'}: {error.strerror}")
+    except ValueError as error:  # scikit-learn's word on bad data or parameters
+        code = _complain(" ".join(str(error).split()))
+    except MemoryError:
+        code = _complain("there is not enough memory for this; use fewer rows or a smaller --hidden.")
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     _exit(code)
@@ -86,6 +90,7 @@ def demo(
     from stepnet import StepClassifier
     from stepnet.datasets import load_breast_cancer_wisconsin
 
+    _check_writable(out)
     rows = load_breast_cancer_wisconsin()
     names = [rows.target_names[code] for code in rows.target]
     split: Any = train_test_split(rows.data, names, test_size=0.2, random_state=42)
@@ -218,6 +223,8 @@ def export(
 
     if to not in ("mps", "lp"):
         raise InvalidInputError(f"--to {to} is not known; choose mps or lp.")
+    if out is not None and out.suffix.lower() != f".{to}":
+        raise InvalidInputError(f"--out {out} does not end in .{to}, as --to {to} asks; change one of them.")
     _, X, y, row_weights = _training_rows(data, target, sample_weight, drop)
     classifier = StepClassifier(hidden=_widths(hidden), threshold=_threshold(threshold), weights=weights)
     problem = classifier.problem(X, y, row_weights)
@@ -254,6 +261,7 @@ def _training_rows(
     data: Path, target: str, sample_weight: str | None, drop: list[str] | None
 ) -> tuple[list[str], Any, Any, Any]:
     from stepnet.cli.table import read_table
+    from stepnet.errors import InvalidInputError
 
     table = read_table(data)
     labels = table.labels(target)
@@ -261,6 +269,8 @@ def _training_rows(
         table.column(name)
     left_out = {target, sample_weight, *(drop or [])}
     names = [name for name in table.names if name not in left_out]
+    if not names:
+        raise InvalidInputError(f"{data} has no column beside {', '.join(filter(None, left_out))} to learn from.")
     row_weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
     return names, table.numbers(names), labels, row_weights
 
@@ -307,3 +317,5 @@ def _check_writable(out: Path) -> None:
         raise InvalidInputError(f"the folder {str(out.parent)!r} of --out does not exist; make it first.")
     if out.is_dir():
         raise InvalidInputError(f"--out {out} is a folder; give a file name.")
+    if not os.access(out.parent, os.W_OK):
+        raise InvalidInputError(f"the folder {str(out.parent)!r} of --out cannot be written to; choose another.")

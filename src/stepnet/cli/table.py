@@ -49,9 +49,13 @@ class Table:
                     f"{self.path}, data row {i + 1}: the target {name!r} is empty; fill or drop it."
                 )
         try:
-            return np.array([int(cell) for cell in cells])
+            numbers = [int(cell) for cell in cells]
+            is_whole = all(isinstance(cell, str) or cell == number for cell, number in zip(cells, numbers, strict=True))
         except (TypeError, ValueError):
-            return np.array([str(cell) for cell in cells])
+            is_whole = False
+        if is_whole and max(map(abs, numbers)) < 2**62:
+            return np.array(numbers)
+        return np.array([str(cell) for cell in cells])
 
     def _numeric(self, name: str) -> list[float]:
         values = []

@@ -54,12 +54,13 @@ class BaseStepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         resolve: bool = False,
-        time_limit: float = 60.0,
+        time_limit: float | None = 60.0,
     ) -> Verification:
         """Check the certificate against the training data; with ``resolve`` repeat the solver's proof."""
         check_is_fitted(self)
         problem = self._problem(X, y, sample_weight, reset=False)
         exact = Exact() if resolve else None
+        time_limit = _checked_limit(time_limit)
         problem = self._certified_problem(problem)
         return verify(problem, self.network_, self.certificate_, resolve=exact, time_limit=time_limit)
 
@@ -74,7 +75,7 @@ class BaseStepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         if reset:
             self.classes_ = _two_classes(labels if weights is None else labels[weights > 0])
-        codes = _codes(labels, self.classes_)
+        codes = _codes(labels, self.classes_, weights)
         architecture = Architecture.of(rows.shape[1], self.hidden, self.threshold, self.weights)
         return Problem(Dataset.from_rows(rows, codes, weights), architecture)
 
@@ -104,9 +105,14 @@ def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """0 and 1; a label outside ``classes`` belongs to rows of weight zero, or is an error later."""
+def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[np.int64]:
+    """0 and 1; other labels only for rows of weight zero, which count for nothing."""
     unknown = ~np.isin(y, classes)
+    counted = unknown if weights is None else unknown & (weights > 0)
+    if counted.any():
+        raise InvalidInputError(
+            f"y has the label {y[counted][0]!r}, which is not one of the classes {classes.tolist()} of the model."
+        )
     return np.where(unknown, 0, np.searchsorted(classes, y).clip(0, len(classes) - 1)).astype(np.int64)
 
 

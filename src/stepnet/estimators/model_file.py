@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from pathlib import Path
@@ -17,12 +18,13 @@ from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.files import write_atomically
 from stepnet.formulations.base import Formulation
+from stepnet.formulations.paper import Paper
 from stepnet.methods.exact import Exact
 from stepnet.methods.learn import Learn
 from stepnet.methods.prove import Prove
 from stepnet.methods.search import Search
 from stepnet.network import Network
-from stepnet.problem.weights import Integers
+from stepnet.problem.weights import Integers, Real
 
 FORMAT = "stepnet model"
 VERSION = 1
@@ -31,7 +33,15 @@ _ESTIMATORS: dict[str, type[BaseStepClassifier]] = {
     "StepClassifier": StepClassifier,
     "StepEnsembleClassifier": StepEnsembleClassifier,
 }
-_OPTIONS = {"Exact": Exact, "Learn": Learn, "Prove": Prove, "Search": Search, "Integers": Integers}
+_OPTIONS = {
+    "Exact": Exact,
+    "Learn": Learn,
+    "Prove": Prove,
+    "Search": Search,
+    "Integers": Integers,
+    "Real": Real,
+    "Paper": Paper,
+}
 
 
 def save(estimator: BaseStepClassifier, path: str | os.PathLike[str]) -> None:
@@ -49,7 +59,13 @@ def save(estimator: BaseStepClassifier, path: str | os.PathLike[str]) -> None:
         "network": estimator.network_.to_dict(),
         "certificate": certificate | {"margin": None if np.isinf(certificate["margin"]) else certificate["margin"]},
     }
-    write_atomically(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+    try:
+        text = json.dumps(content, indent=1, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"this model cannot be written as JSON ({error}); its classes must be numbers, text or booleans."
+        ) from error
+    write_atomically(path, text + "\n")
 
 
 def load(path: str | os.PathLike[str]) -> BaseStepClassifier:
@@ -102,10 +118,13 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Integers | Real | Paper):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {"object": type(value).__name__, "fields": fields}
     if isinstance(value, Formulation):
         return value.name
-    if isinstance(value, Integers):
-        return {"object": "Integers", "fields": {"largest": value.largest}}
     if type(value).__name__ in _OPTIONS:
         fields = value.get_params(deep=False)
         return {"object": type(value).__name__, "fields": {name: _plain(item) for name, item in fields.items()}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,9 +15,11 @@ from stepnet.milp.model import Model
 from stepnet.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
+from stepnet.result import ALL_NETWORKS
 
 SMALLEST_MARGIN = 1e-4
 TOLERANCE = 1e-9
+INTEGER_TOLERANCE = 1e-7  # tighter ones made HiGHS cut off solutions of programs in large integers
 
 
 class Encoding(ABC):
@@ -25,6 +28,7 @@ class Encoding(ABC):
     name: str
     model: Model
     margin: float  # the bound holds for networks with at least this margin; 0: for all networks
+    scope: str  # the same in words
     tolerance: float | None = TOLERANCE  # what the solver is told; None: its own default
 
     @abstractmethod
@@ -48,6 +52,15 @@ class Formulation(ABC):
     @abstractmethod
     def encode(self, problem: Problem) -> Sequence[Encoding]:
         """The programs of the problem."""
+
+
+def scope_of_margin(margin: float) -> str:
+    """In words, the margin rounded up so that no more is claimed than proven."""
+    if not margin:
+        return ALL_NETWORKS
+    digits = 2 - math.floor(math.log10(margin))
+    rounded = math.ceil(round(margin * 10**digits, 6)) / 10**digits
+    return f"networks with margin >= {rounded:.3g}"
 
 
 def safe_margin(largest_big_m: float) -> float:

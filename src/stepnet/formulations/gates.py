@@ -8,7 +8,7 @@ import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.errors import YES, Answer
-from stepnet.formulations.base import Encoding, Formulation, normalised, safe_margin
+from stepnet.formulations.base import Encoding, Formulation, normalised, safe_margin, scope_of_margin
 from stepnet.gates import MAX_GATE_INPUTS, Gate, gates, read_gate
 from stepnet.milp.model import Columns, Model, ModelBuilder, Term
 from stepnet.network import Layer, Network
@@ -76,12 +76,13 @@ class GateEncoding(Encoding):
     def __post_init__(self) -> None:
         self.name = f"gates, {self.gate.name}"
         self._build()
+        self.scope = scope_of_margin(self.margin)
 
     def _build(self) -> None:
         model = ModelBuilder()
         m, n = self.rows.shape
         d = len(self.gate.weights)
-        y, row_weights = self.problem.dataset.y, self.problem.dataset.weights
+        y, row_weights = self.problem.dataset.y, self.problem.dataset.weights / self.problem.dataset.unit
         v, theta, total = np.array(self.gate.weights, dtype=float), self.gate.threshold, sum(self.gate.weights)
         big_m = np.abs(self.rows).sum(axis=1) + 1.0
         self.margin = safe_margin(float(big_m.max()))

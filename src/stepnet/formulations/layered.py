@@ -27,7 +27,15 @@ import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.errors import YES, Answer
-from stepnet.formulations.base import TOLERANCE, Encoding, normalised, safe_margin, with_fixed_threshold
+from stepnet.formulations.base import (
+    INTEGER_TOLERANCE,
+    TOLERANCE,
+    Encoding,
+    normalised,
+    safe_margin,
+    scope_of_margin,
+    with_fixed_threshold,
+)
 from stepnet.milp.model import Columns, Model, ModelBuilder, Product, Term
 from stepnet.network import Layer, Network
 from stepnet.problem.problem import Problem
@@ -54,8 +62,9 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
         return YES
     if not style.linear or not style.scaled:
         return Answer(f"formulation={style.name!r} takes real weights. Use formulation='tight'.")
-    largest = np.abs(problem.scaling.apply(problem.dataset.X)).sum(axis=1).max()
-    if largest * problem.architecture.weights.limit > _LARGEST_INTEGER:
+    rows = problem.scaling.apply(problem.dataset.X)
+    largest = np.abs(rows).sum(axis=1).max() * problem.architecture.weights.limit
+    if not largest <= _LARGEST_INTEGER or (rows != np.round(rows)).any():
         return Answer(
             f"weights={problem.architecture.weights.name!r} need data that are integers after multiplication by a "
             f"power of two, below 2^40; these are not. Round them first, for example X = np.round(X * 64) / 64."
@@ -80,7 +89,12 @@ class LayeredEncoding(Encoding):
 
     def __post_init__(self) -> None:
         self.name = self.style.name
-        self.tolerance = self.style.tolerance
+        self.scope = scope_of_margin(self.margin)
+        self.tolerance = INTEGER_TOLERANCE if not self.margin else self.style.tolerance
+        if self.margin and not self.style.scaled:
+            self.scope = f"{self.scope} in the units of the data"
+        elif self.margin and self.problem.architecture.fixed_threshold:
+            self.scope = self.scope.replace("margin", "margin and |threshold|")
 
     model: Model = field(init=False)
 
@@ -144,6 +158,7 @@ class _Builder:
         self.problem, self.style, self.rows = problem, style, rows
         self.architecture, self.domain = problem.architecture, problem.architecture.weights
         self.y = problem.dataset.y
+        self.row_weights = problem.dataset.weights / problem.dataset.unit
         self.model = ModelBuilder()
         self.widths = problem.architecture.widths
         sizes = [self._largest_sum(k) for k in range(len(self.widths))]
@@ -234,9 +249,9 @@ class _Builder:
     ) -> Columns:
         """Both implications of every neuron; for the paper's output also the objective."""
         m, width = len(self.rows), self.widths[k]
-        cost = np.where(self.y == 1, -1.0, 1.0)[:, None] * self.problem.dataset.weights[:, None] if is_output else 0.0
+        cost = np.where(self.y == 1, -1.0, 1.0)[:, None] * self.row_weights[:, None] if is_output else 0.0
         if is_output:
-            self.model.offset = float(self.problem.dataset.weights[self.y == 1].sum())
+            self.model.offset = float(self.row_weights[self.y == 1].sum())
         outputs = self.model.add_columns(f"u{k + 1}", (m, width), 0, 1, cost=cost, integer=True)
         self.encoding.outputs.append(outputs)
         terms, products, in_row = self._sums(k, weights, signals, slice(None))
@@ -258,7 +273,7 @@ class _Builder:
     ) -> None:
         """Only the implication that a row's class needs: e = 0 puts the row on its side."""
         m = len(self.rows)
-        errors = self.model.add_columns("e", m, 0, 1, cost=self.problem.dataset.weights, integer=True)
+        errors = self.model.add_columns("e", m, 0, 1, cost=self.row_weights, integer=True)
         self.encoding.errors = errors
         on, off = self._margins(k)
         for label in (1, 0):

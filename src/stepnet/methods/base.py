@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from stepnet.certify import is_optimal
@@ -13,7 +13,7 @@ from stepnet.limits import Budget
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.progress import Callback, Progress, relative_gap
-from stepnet.result import Bound, Claim, Result
+from stepnet.result import ALL_NETWORKS, Bound, Claim, Result
 
 logger = logging.getLogger("stepnet")
 
@@ -33,6 +33,7 @@ class Run:
     network: Network | None = None
     loss: float = float("inf")
     bound: Bound = field(default_factory=Bound)
+    free_bound: Bound = field(default_factory=Bound)  # the best that holds for all networks
     stage: str = "start"
     trouble: str | None = None  # what a solver died of, if one did
     claims: list[Claim] = field(default_factory=list)
@@ -51,8 +52,18 @@ class Run:
         self.network, self.loss = network, self.problem.evaluate(network)
         self._report()
 
+    def reshape(self, polish: Callable[[Problem, Network], Network]) -> None:
+        """Replace the network by one of no larger loss and a better shape."""
+        if self.network is not None:
+            network = polish(self.problem, self.network)
+            loss = self.problem.evaluate(network)
+            if loss <= self.loss:
+                self.network, self.loss = network, loss
+
     def raise_bound(self, bound: Bound) -> None:
         """Keep a bound if it is better than the one known."""
+        if bound.scope == ALL_NETWORKS and bound.value > self.free_bound.value:
+            self.free_bound = bound
         if bound.value > self.bound.value:
             self.bound = bound
             self._report()
@@ -84,10 +95,12 @@ class Run:
             raise RuntimeError("a run ended before its first network")
         reached = "proven" if self.is_proven else ("gap" if self.gap <= self.budget.gap else None)
         reason = reached or self.budget.stop_reason or self.trouble or "finished"
+        # Where both say the same of this network, the bound that holds for all networks is the better one.
+        serves = self.free_bound.value >= min(self.bound.value, self.loss)
         return Result(
             self.network,
             self.loss,
-            self.bound,
+            self.free_bound if serves else self.bound,
             reason,
             self.budget.elapsed,
             tuple(self.claims),

@@ -9,6 +9,8 @@ from stepnet.methods.base import Run
 from stepnet.network import Network
 from stepnet.result import Bound
 
+_SHARE = 0.15  # of the time, for the linear program
+
 
 def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: bool = True) -> None:
     """Offer the start and the constant networks; raise the conflict bound; try a linear separation."""
@@ -24,6 +26,6 @@ def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: boo
     if bounds:
         run.raise_bound(Bound(conflict_bound(problem.dataset), proof="free bound: equal rows of different classes"))
     if separate and bounds and not run.is_over:
-        network = linear_network(problem, run.budget.remaining)
+        network = linear_network(problem, _SHARE * run.budget.remaining, run.must_stop)
         if network is not None:
             run.offer(network)

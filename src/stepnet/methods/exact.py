@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -57,8 +58,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             search_within(run, self.search_share)
         if not run.is_over:
             self.close(run)
-        if run.network is not None:
-            run.network = centred(run.problem, run.network)
+        run.reshape(centred)
 
     def check(self, problem: Problem) -> Formulation:
         """The formulation for a problem; raises if it or the solver is not to be had."""
@@ -69,9 +69,20 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     def close(self, run: Run) -> None:
         """Branch and bound on what is still open, with the best network as the start."""
         formulation = self.check(run.problem)
+        if _seconds_to_build(run.problem) > run.budget.remaining / 2:
+            run.trouble = "program too large for the time"
+            return
         run.stage = formulation.name
         encodings = list(formulation.encode(run.problem))
         _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
+
+
+def _seconds_to_build(problem: Problem) -> float:
+    """A rough estimate of what writing and handing over the largest program takes."""
+    m, widths = problem.dataset.n_rows, problem.architecture.widths
+    entries = 2.0 * m * widths[0] * problem.dataset.n_features
+    entries += sum(12.0 * m * below * above for below, above in pairwise(widths))
+    return entries * 1e-6
 
 
 class _Solving:
@@ -103,11 +114,11 @@ class _Solving:
     def _solve(self, number: int, time_limit: float) -> bool:
         """Solve one program; True if it is closed: it has no network better than the best one."""
         run, encoding = self.run, self.encodings[number]
-        loss_to_beat = run.loss
+        loss_to_beat, dataset = run.loss, run.problem.dataset
         has_cutoff = len(self.encodings) > 1
         model, start = encoding.model, None
         if has_cutoff:
-            model = model.with_objective_at_most(run.problem.dataset.next_below(loss_to_beat))
+            model = model.with_objective_at_most(dataset.next_below(loss_to_beat) / dataset.unit)
         elif run.network is not None:
             start = encoding.start(run.network)
         task = Task(
@@ -119,14 +130,15 @@ class _Solving:
             seed=run.seed,
             tolerance=encoding.tolerance,
             on_solution=lambda point, objective: self.inbox.append((encoding, point)),
-            on_bound=lambda bound: self.live_bounds.append((number, bound)),
+            on_bound=lambda bound: self.live_bounds.append((number, bound * dataset.unit)),
             should_stop=self._read_inbox,
         )
         outcome = self._outcome(task, may_be_infeasible=has_cutoff)
         self._read_inbox()
         self._check_claim(encoding, outcome)
         # Without a point within the cut-off the program has nothing better than the best network.
-        self._raise_bound(number, loss_to_beat if outcome.status == "infeasible" else outcome.bound)
+        is_closed = outcome.status == "infeasible"
+        self._raise_bound(number, dataset.proven_by_cutoff(loss_to_beat) if is_closed else outcome.bound * dataset.unit)
         return outcome.status != "stopped" or self.bounds[number] >= run.loss
 
     def _outcome(self, task: Task, *, may_be_infeasible: bool) -> Outcome:
@@ -149,7 +161,7 @@ class _Solving:
         self.run.raise_bound(
             Bound(
                 min(self.bounds.values()),
-                margin=self.encodings[number].margin,
+                scope=self.encodings[number].scope,
                 proof=f"branch and bound on {self._programs()}",
                 claimed_by=self.solver,
             )
@@ -176,5 +188,5 @@ class _Solving:
     def _check_claim(self, encoding: Encoding, outcome: Outcome) -> None:
         if outcome.point is None or not np.isfinite(outcome.point).all() or not math.isfinite(outcome.objective):
             return
-        verified = self._offer(encoding, outcome.point)
-        self.run.claims.append(Claim(encoding.name, self.solver, outcome.objective, verified))
+        verified, unit = self._offer(encoding, outcome.point), self.run.problem.dataset.unit
+        self.run.claims.append(Claim(encoding.name, self.solver, outcome.objective * unit, verified))

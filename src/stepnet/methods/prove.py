@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from sklearn.base import BaseEstimator
 
@@ -40,6 +41,5 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
             search_within(run, self.search_share, Effort(starts=8))
         if not run.is_over:
             self.exact.close(run)
-        if run.network is not None:
-            run.stage = "polish"
-            run.network = polished(run.problem, run.network, sparse=self.sparse, should_stop=run.must_stop)
+        run.stage = "polish"
+        run.reshape(partial(polished, sparse=self.sparse, should_stop=run.must_stop))

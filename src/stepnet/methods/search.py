@@ -40,8 +40,7 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
         begin(run, start)
         if not run.is_over:
             search_within(run, 1.0, Effort(moves=self.moves, starts=self.starts or 10**9))
-        if run.network is not None:
-            run.network = centred(run.problem, run.network)
+        run.reshape(centred)
 
 
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:

@@ -62,8 +62,8 @@ class Model:
 
     @cached_property
     def is_integral(self) -> bool:
-        """Whether all variables and all numbers are integers, as constraint solvers want them."""
-        numbers = np.concatenate([self.cost, self.lower, self.upper, self.matrix.data, self.row_lower, self.row_upper])
+        """Whether all variables and all numbers but the costs are integers, as constraint solvers want."""
+        numbers = np.concatenate([self.lower, self.upper, self.matrix.data, self.row_lower, self.row_upper])
         finite = numbers[np.isfinite(numbers)]
         return bool(self.integer.all() and (finite == np.round(finite)).all())
 

@@ -20,6 +20,7 @@ from stepnet.problem.problem import Problem
 from stepnet.search.kernels import State, search
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
+MOST_WEIGHTS = 50_000_000  # padded, in all layers
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
 
 
@@ -50,6 +51,9 @@ def accepts_search(problem: Problem) -> Answer:
     """Real weights, any depth and threshold."""
     if problem.architecture.weights.is_integer:
         return Answer("the local search takes real weights. Use method=Exact(formulation='tight').")
+    widths = (problem.architecture.n_features, *problem.architecture.widths)
+    if len(widths) * max(widths[1:]) * max(widths[:-1]) > MOST_WEIGHTS:
+        return Answer(f"hidden={problem.architecture.hidden} is too wide to search; use fewer neurons.")
     return YES
 
 

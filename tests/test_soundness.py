@@ -1,0 +1,138 @@
+"""Traps that made false or weak claims once: weights, scales, scopes and labels out of the ordinary."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from conftest import XOR, make_problem, solve
+from stepnet import Exact, StepClassifier
+from stepnet.backends.registry import BACKENDS
+from stepnet.certify import is_optimal
+from stepnet.data import Dataset
+from stepnet.errors import InvalidInputError, NotAcceptedError
+from stepnet.formulations.base import scope_of_margin
+from stepnet.network import Layer, Network
+from stepnet.verify import verify
+
+BIG = [4015, -16397, -1743, 25949, -6530, -5667, -8104, 24102, -3780, -3136]
+BIG_LABELS = [1, 1, 0, 1, 0, 1, 0, 0, 1, 1]
+BIG_WEIGHTS = [0.2, 0.1, 0.3, 0.3, 0.1, 0.1, 0.1, 0.2, 0.3, 0.2]
+
+
+@pytest.mark.skipif(not BACKENDS["cpsat"].is_available(), reason="CP-SAT is not installed")
+def test_integer_weights_on_large_integers_with_real_row_weights_are_solved_right():
+    problem = make_problem(np.array(BIG)[:, None], BIG_LABELS, (), weights="ternary", sample_weight=BIG_WEIGHTS)
+    certificate, _ = solve(problem, Exact())
+    assert certificate.status == "OPTIMAL"
+    assert certificate.loss == pytest.approx(0.6)
+    assert certificate.claimed_by.startswith("CP-SAT")
+
+
+@pytest.mark.parametrize("solver", ["highs", "scip", "gurobi"])
+def test_float_solvers_refuse_large_integers(solver):
+    if not BACKENDS[solver].is_available():
+        pytest.skip("not installed")
+    problem = make_problem(np.array(BIG)[:, None], BIG_LABELS, (), weights="ternary")
+    with pytest.raises(NotAcceptedError, match="solver='cpsat'"):
+        solve(problem, Exact(solver=solver, free_bounds=False))
+
+
+def test_numbers_too_fine_for_a_grid_are_refused():
+    problem = make_problem([[1e-310], [-1e-310], [2e-310]], [0, 1, 1], (), weights="ternary")
+    with pytest.raises(NotAcceptedError, match="Round them first"):
+        solve(problem, Exact())
+
+
+@pytest.mark.parametrize("weights", [[0.5, 0.5, 0.5, 0.5, 1e6 + 0.1, 1e6 + 0.1], [1000, 1000, 1000, 1001, 3e9, 3e9]])
+def test_heavy_rows_do_not_make_light_ones_negligible(weights):
+    problem = make_problem([*XOR, [50, 50], [-50, -50]], [0, 1, 1, 0, 1, 0], (2,), sample_weight=weights)
+    loss = problem.dataset.weights.min()
+    assert not is_optimal(problem, loss, 0.0)
+
+
+def test_a_cutoff_proves_no_more_than_it_says():
+    data = Dataset.from_rows([[0], [1]], [0, 1], [0.1, np.pi])
+    assert data.proven_by_cutoff(0.1) == data.next_below(0.1) < 0.1
+    assert Dataset.from_rows([[0], [1]], [0, 1]).proven_by_cutoff(3.0) == 3.0
+
+
+@pytest.mark.parametrize("size", [1e-15, 2.0**-30, 1e-7, 1.0, 1e9, 1e21])
+@pytest.mark.parametrize("formulation", ["gates", "tight"])
+def test_the_size_of_all_weights_does_not_matter(size, formulation):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(14, 2)), rng.integers(0, 2, 14)
+    expected, _ = solve(make_problem(X, y, (1,)), Exact(formulation=formulation, search_share=0))
+    problem = make_problem(X, y, (1,), sample_weight=np.full(14, size))
+    certificate, _ = solve(problem, Exact(formulation=formulation, search_share=0))
+    assert certificate.status == "OPTIMAL"
+    assert certificate.loss == pytest.approx(expected.loss * size)
+
+
+def test_solving_again_confirms_only_the_scope_it_proves():
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.uniform(-1, 1, (20, 3)), rng.integers(0, 2, 20), (2,))
+    certificate, result = solve(problem, Exact())
+    lie = replace(certificate, scope="all networks")
+    checks = verify(problem, result.network, lie, resolve=Exact(), time_limit=30).checks
+    assert checks[-1].holds is not True
+
+
+def test_unknown_labels_are_not_verified():
+    classifier = StepClassifier(hidden=(2,), random_state=0).fit(XOR, ["neg", "pos", "pos", "neg"])
+    with pytest.raises(InvalidInputError, match="'banana'"):
+        classifier.verify(XOR, ["banana", "pos", "pos", "banana"])
+
+
+def test_margins_are_rounded_up_in_words():
+    assert scope_of_margin(0.0001) == "networks with margin >= 0.0001"
+    assert scope_of_margin(1.2345e-4) == "networks with margin >= 0.000124"
+    assert scope_of_margin(0) == "all networks"
+
+
+def test_the_paper_s_scope_names_its_units():
+    problem = make_problem([[1e6], [1e6 + 1], [1e6 + 2]], [0, 1, 0], (2,))
+    certificate, _ = solve(problem, Exact(formulation="paper", search_share=0, free_bounds=False))
+    assert certificate.scope == "all networks" or "in the units of the data" in certificate.scope
+
+
+def test_neurons_without_weights_are_tried_with_threshold_zero():
+    X, y = [[-1]] * 5 + [[1]] * 5, [0, 0, 0, 1, 1] * 2
+    certificate, _ = solve(make_problem(X, y, (1,), 0.0), Exact())
+    assert certificate.loss == 4
+
+
+def test_a_bound_for_all_networks_is_preferred_where_it_serves():
+    X = [[-1.2e-4], [1.5e-4], [1.0]]
+    certificate, _ = solve(make_problem(X, [0, 1, 1], (1,), 1.0), Exact(free_bounds=False))
+    if certificate.loss == 0:
+        assert certificate.scope == "all networks"
+
+
+@pytest.mark.parametrize("scale", [1e170, 1e-170])
+def test_margin_and_decision_survive_extreme_units(scale):
+    X = np.array(XOR) * scale
+    classifier = StepClassifier(hidden=(2,), random_state=0, time_limit=20).fit(X, [0, 1, 1, 0])
+    assert classifier.certificate_.loss == 0
+    assert 0.05 * scale < classifier.certificate_.margin < 2 * scale
+    network = Network((Layer([[2.0, -2.0]], [0.0]),))
+    assert network.decision([[1.7e308, 1.7e308]])[0] > 0
+
+
+def test_neurons_without_weights_cost_no_rationals():
+    import time
+
+    network = Network((Layer(np.zeros((25, 20)), np.zeros(25)), Layer(np.zeros((1, 25)), [0.0])))
+    X = np.random.default_rng(0).normal(size=(20_000, 20))
+    begin = time.perf_counter()
+    assert network.predict(X).all()
+    assert time.perf_counter() - begin < 3
+
+
+def test_the_linear_program_leaves_time_for_the_search():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (20_000, 5)) + rng.normal(size=(20_000, 5)) * 0.01
+    y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
+    classifier = StepClassifier(hidden=(4,), time_limit=12, random_state=0).fit(X, y)
+    assert classifier.certificate_.loss < 5_000
+    assert classifier.certificate_.runtime < 14
