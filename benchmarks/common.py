@@ -21,9 +21,9 @@ from stepnet.result import Result
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
-def make_problem(X, y, hidden, threshold="neuron", weights="real") -> Problem:
+def make_problem(X, y, hidden, threshold="neuron", weights="real", sample_weight=None) -> Problem:
     X = np.asarray(X, dtype=float)
-    return Problem(Dataset.from_rows(X, y), Architecture.of(X.shape[1], hidden, threshold, weights))
+    return Problem(Dataset.from_rows(X, y, sample_weight), Architecture.of(X.shape[1], hidden, threshold, weights))
 
 
 def solve(problem: Problem, method: Method, time_limit: float, seed: int = 0) -> tuple[Certificate, Result]:
