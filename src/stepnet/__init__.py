@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.formulations.paper import Paper as Paper
+    from stepnet.methods.alternating import Alternating as Alternating
     from stepnet.methods.exact import Exact as Exact
     from stepnet.methods.learn import Learn as Learn
     from stepnet.methods.prove import Prove as Prove
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
 _WHERE = {
+    "Alternating": "stepnet.methods.alternating",
     "Certificate": "stepnet.certify",
     "Exact": "stepnet.methods.exact",
     "Integers": "stepnet.problem.weights",

@@ -33,8 +33,8 @@ def in_order(function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n
     except (StepnetError, GeneratorExit, KeyboardInterrupt):
         raise
     except Exception as error:
-        if "Worker" not in type(error).__name__:
-            raise
+        if not any(word in type(error).__name__ for word in ("Worker", "Broken")):
+            raise  # an error of the work itself
         raise SolverError(
             f"a worker process died ({type(error).__name__}: {error}). It may have run out of memory; "
             f"try fewer jobs, or n_jobs=1."

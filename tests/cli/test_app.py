@@ -136,7 +136,10 @@ BAD = {
     "negative width": (["fit", "xor.csv", "--target", "mood", "--hidden", "-3"], "positive integers"),
     "solver": (["fit", "xor.csv", "--target", "mood", "--solver", "cplex"], "choose one of"),
     "formulation": (["fit", "xor.csv", "--target", "mood", "--formulation", "x"], "choose one of"),
-    "method": (["fit", "xor.csv", "--target", "mood", "--method", "x"], "choose one of prove, learn, search, exact"),
+    "method": (
+        ["fit", "xor.csv", "--target", "mood", "--method", "x"],
+        "choose one of prove, learn, search, exact, alternating",
+    ),
     "folder": (["fit", "xor.csv", "--target", "mood", "--out", "no/where.json"], "does not exist"),
     "gates": (
         ["fit", "xor.csv", "--target", "mood", "--hidden", "2,2", "--formulation", "gates"],

@@ -111,7 +111,7 @@ def fit(
     hidden: Hidden = "25",
     threshold: Threshold = "neuron",
     weights: Weights = "real",
-    method: Annotated[str, typer.Option(help="prove, learn, search or exact.")] = "prove",
+    method: Annotated[str, typer.Option(help="prove, learn, search, exact or alternating.")] = "prove",
     formulation: FormulationName = "auto",
     solver: Solver = "auto",
     time_limit: TimeLimit = 60,
@@ -122,11 +122,18 @@ def fit(
     drop: Drop = None,
 ) -> None:
     """Train a network on a table and write the model."""
-    from stepnet import Exact, Learn, Prove, Search, StepClassifier
+    from stepnet import Alternating, Exact, Learn, Prove, Search, StepClassifier
     from stepnet.errors import InvalidInputError
 
     exact = Exact(formulation=formulation, solver=solver)
-    methods = {"prove": Prove(exact=exact), "learn": Learn(), "search": Search(), "exact": exact}
+    alternating = Alternating(formulation="tight" if formulation == "auto" else formulation, solver=solver)
+    methods: dict[str, Any] = {
+        "prove": Prove(exact=exact),
+        "learn": Learn(),
+        "search": Search(),
+        "exact": exact,
+        "alternating": alternating,
+    }
     if method not in methods:
         raise InvalidInputError(f"--method {method} is not known; choose one of {', '.join(methods)}.")
     _check_writable(out)

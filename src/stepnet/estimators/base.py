@@ -16,6 +16,7 @@ from stepnet.checks import is_finite_number, is_integer
 from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError
 from stepnet.limits import Budget
+from stepnet.methods.alternating import Alternating
 from stepnet.methods.base import Method
 from stepnet.methods.exact import Exact
 from stepnet.methods.learn import Learn
@@ -26,7 +27,13 @@ from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 from stepnet.verify import Verification, verify
 
-METHODS: dict[str, type[Method]] = {"prove": Prove, "learn": Learn, "search": Search, "exact": Exact}
+METHODS: dict[str, type[Method]] = {
+    "prove": Prove,
+    "learn": Learn,
+    "search": Search,
+    "exact": Exact,
+    "alternating": Alternating,
+}
 
 
 class BaseStepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -19,6 +19,7 @@ from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.files import write_atomically
 from stepnet.formulations.base import Formulation
 from stepnet.formulations.paper import Paper
+from stepnet.methods.alternating import Alternating
 from stepnet.methods.exact import Exact
 from stepnet.methods.learn import Learn
 from stepnet.methods.prove import Prove
@@ -34,6 +35,7 @@ _ESTIMATORS: dict[str, type[BaseStepClassifier]] = {
     "StepEnsembleClassifier": StepEnsembleClassifier,
 }
 _OPTIONS = {
+    "Alternating": Alternating,
     "Exact": Exact,
     "Learn": Learn,
     "Prove": Prove,

@@ -133,6 +133,18 @@ def search_once(
     return best_network
 
 
+def random_network(problem: Problem, seed: int) -> Network:
+    """A network of random hyperplanes, those of the first layer through random rows."""
+    rows = np.ascontiguousarray(problem.scaling.apply(problem.dataset.X))
+    state = _random_state(problem, rows, np.random.default_rng(seed))
+    network = _network(problem, state, state.W, state.t)
+    if not problem.architecture.weights.is_integer:
+        return network
+    limit = problem.architecture.weights.limit
+    rounded = (np.clip(np.round(layer.weights * limit), -limit, limit) for layer in network.layers)
+    return Network(tuple(Layer(w, layer.thresholds) for w, layer in zip(rounded, network.layers, strict=True)))
+
+
 def _random_state(problem: Problem, rows: Floats, rng: np.random.Generator) -> State:
     """Random hyperplanes, in the first layer through random rows; fixed thresholds as they must be."""
     architecture, dataset = problem.architecture, problem.dataset

@@ -1,0 +1,33 @@
+"""The halves H1 and H2 of the paper's Algorithm 1: a layered program with every other layer fixed.
+
+H1 frees W^k, t^k, u^k of the odd layers and fixes those of the even ones, H2 the reverse; the
+output u^K is free in both. A product w · u then has one factor fixed, so that nothing bilinear is
+left. The paper leaves open who owns the output layer's weights: here they belong to the half of their
+own parity, like those of every other layer, and so do the thresholds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from stepnet.arithmetic import Floats
+from stepnet.formulations.layered import LayeredEncoding
+from stepnet.milp.model import Model
+
+
+def half(encoding: LayeredEncoding, point: Floats, *, odd: bool) -> Model:
+    """The program with the layers of one parity free and all others as in ``point``."""
+    lower, upper = encoding.model.lower.copy(), encoding.model.upper.copy()
+    last = len(encoding.weights) - 1
+    for k, (weights, thresholds) in enumerate(zip(encoding.weights, encoding.thresholds, strict=True)):
+        is_odd = k % 2 == 0  # layers are numbered from 1
+        if is_odd == odd:
+            continue
+        fixed = [weights.ravel(), thresholds]
+        if k < last:
+            fixed.append(encoding.outputs[k].ravel())
+        columns = np.concatenate(fixed)
+        lower[columns] = upper[columns] = point[columns]
+    return replace(encoding.model, lower=lower, upper=upper)
