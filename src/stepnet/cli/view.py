@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -22,20 +23,20 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
     from rich.live import Live
     from rich.table import Table as Grid
 
-    with Live(console=Console(stderr=True), refresh_per_second=8, transient=True) as live:
+    begin = time.perf_counter()
+    latest: list[Progress] = []
 
-        def show(progress: Progress) -> None:
-            grid = Grid(box=None, pad_edge=False)
-            for name in ("seconds", "of", "loss", "bound", "gap", "stage"):
-                grid.add_column(name, justify="right", min_width=8)
-            limit = f"{time_limit:g}" if math.isfinite(time_limit) else "-"
-            gap = f"{100 * progress.gap:.1f} %"
-            grid.add_row(
-                f"{progress.runtime:.1f}", limit, f"{progress.loss:g}", f"{progress.bound:g}", gap, progress.stage
-            )
-            live.update(grid)
+    def render() -> Grid:
+        grid = Grid(box=None, pad_edge=False)
+        for name in ("seconds", "of", "loss", "bound", "gap", "stage"):
+            grid.add_column(name, justify="right", min_width=8)
+        limit = f"{time_limit:g}" if math.isfinite(time_limit) else "-"
+        state = [f"{p.loss:g}|{p.bound:g}|{100 * p.gap:.1f} %|{p.stage}" for p in latest[-1:]] or ["-|-|-|start"]
+        grid.add_row(f"{time.perf_counter() - begin:.1f}", limit, *state[0].split("|"))
+        return grid
 
-        yield show
+    with Live(console=Console(stderr=True), get_renderable=render, refresh_per_second=4, transient=True):
+        yield latest.append
 
 
 def _print_line(progress: Progress) -> None:
