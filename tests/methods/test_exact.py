@@ -159,3 +159,14 @@ def test_a_solver_that_breaks_down_leaves_the_best_network(monkeypatch):
     certificate, result = solve(problem, Exact(free_bounds=False))
     assert certificate.stop_reason == "solver failed"
     assert certificate.loss == problem.evaluate(result.network) < 10
+
+
+def test_a_program_too_large_for_the_time_leaves_it_to_the_search():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 3))
+    problem = make_problem(X, rng.integers(0, 2, 20_000), (6,))
+    certificate, result = solve(problem, Prove(), time_limit=3)
+    assert certificate.runtime > 2.5
+    assert {progress.stage for progress in result.trace} == {"free bounds", "search"}
+    certificate, _ = solve(problem, Exact(search_share=0.1, free_bounds=False), time_limit=1)
+    assert certificate.stop_reason in ("program too large for the time", "time")

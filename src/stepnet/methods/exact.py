@@ -66,10 +66,14 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             named_backend(self.solver).require()
         return formulation_for(self.formulation, problem)
 
+    def has_time(self, run: Run) -> bool:
+        """Whether the program can be written and handed over well within the time that is left."""
+        return _seconds_to_build(run.problem) <= run.budget.remaining / 2
+
     def close(self, run: Run) -> None:
         """Branch and bound on what is still open, with the best network as the start."""
         formulation = self.check(run.problem)
-        if _seconds_to_build(run.problem) > run.budget.remaining / 2:
+        if not self.has_time(run):
             run.trouble = "program too large for the time"
             return
         run.stage = formulation.name
@@ -82,7 +86,7 @@ def _seconds_to_build(problem: Problem) -> float:
     m, widths = problem.dataset.n_rows, problem.architecture.widths
     entries = 2.0 * m * widths[0] * problem.dataset.n_features
     entries += sum(12.0 * m * below * above for below, above in pairwise(widths))
-    return entries * 1e-6
+    return entries * 5e-7
 
 
 class _Solving:

@@ -38,7 +38,10 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
         self.exact.check(run.problem)
         begin(run, start)
         if not run.is_over and self.search_share and accepts_search(run.problem):
-            search_within(run, self.search_share, Effort(starts=8))
+            # Where the exact program is out of reach, the search may have all of the time.
+            is_last = not self.exact.has_time(run)
+            effort = Effort(starts=10**9) if is_last else Effort(starts=8)
+            search_within(run, 1.0 if is_last else self.search_share, effort)
         if not run.is_over:
             self.exact.close(run)
         run.stage = "polish"
