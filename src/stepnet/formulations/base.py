@@ -29,6 +29,7 @@ class Encoding(ABC):
     model: Model
     margin: float  # the bound holds for networks with at least this margin; 0: for all networks
     scope: str  # the same in words
+    is_safe: bool = True  # whether a solver's bound on this program can be believed
     tolerance: float | None = TOLERANCE  # what the solver is told; None: its own default
 
     @abstractmethod

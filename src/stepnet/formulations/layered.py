@@ -166,6 +166,7 @@ class _Builder:
         self.big_m = [size + t for size, t in zip(sizes, self.largest_thresholds, strict=True)]
         self.margin = self._margin()
         self.encoding = LayeredEncoding(problem, style, rows, self.margin)
+        self.encoding.is_safe = self.domain.is_integer or self._is_safe()
 
     def _largest_sum(self, k: int) -> Floats:
         """The largest |a^ik_j| of each row."""
@@ -187,6 +188,10 @@ class _Builder:
         if not self.style.two_sided:
             return 1e-4
         return safe_margin(max(float(m.max()) for m in self.big_m))
+
+    def _is_safe(self) -> bool:
+        """Whether a variable that is integral up to the usual 1e-6 cannot buy more than the margin."""
+        return 1e-6 * max(float(m.max()) for m in self.big_m) <= self.margin / 2
 
     def build(self) -> LayeredEncoding:
         is_off: Columns | None = None

@@ -17,7 +17,8 @@ class Paper(Formulation):
 
     M_1 = n·r + 1 with r the largest Euclidean norm of a row, M_k = d_{k-1} + 1; u^iK with both
     implications also for the output; ε = 0.0001 on the strict side alone; the rows as they are, and
-    the solver's default tolerances. Its claims are often false, and are verified like all others.
+    the solver's default tolerances. Its claims are often false, and are verified like all others; a bound
+    is believed only where M times the solver's tolerance stays below the margin.
 
     Parameters
     ----------

@@ -159,6 +159,9 @@ class _Solving:
 
     def _raise_bound(self, number: int, bound: float) -> None:
         """A bound on one program; the least of all programs' bounds holds for the problem."""
+        if not self.encodings[number].is_safe:
+            self.run.trouble = "finished; big-M is too large to believe the bound"
+            return
         if not math.isfinite(bound):
             return
         self.bounds[number] = max(self.bounds[number], self.run.problem.dataset.round_up(bound))
