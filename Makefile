@@ -29,6 +29,8 @@ bench: setup
 	$(BIN)/python benchmarks/breast_cancer.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/limits.py
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/scale.py --rows 10000 100000
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
