@@ -17,10 +17,17 @@ def main() -> None:
     kernels_ready(60)
     X, y = load_breast_cancer_wisconsin(return_X_y=True)
     X_train, _, y_train, _ = train_test_split(X, y, test_size=0.2, random_state=42)
-    problem = StepClassifier(hidden=(1,)).problem(X_train, y_train)
-    for formulation, solver, seconds in (("auto", "highs", 60), ("tight", "highs", 600), ("gates", "scip", 600)):
+    # One hidden neuron and no hidden layer at all are the same networks, written as different programs.
+    for hidden, formulation, solver, seconds in (
+        ((1,), "auto", "highs", 60),
+        ((), "tight", "highs", 300),
+        ((1,), "gates", "scip", 600),
+    ):
+        problem = StepClassifier(hidden=hidden).problem(X_train, y_train)
         certificate, _ = solve(problem, Exact(formulation=formulation, solver=solver), seconds)
-        print(f"formulation {formulation}, solver {solver}, limit {seconds} s\n{certificate}", flush=True)
+        print(
+            f"hidden {hidden}, formulation {formulation}, solver {solver}, limit {seconds} s\n{certificate}", flush=True
+        )
 
 
 if __name__ == "__main__":
