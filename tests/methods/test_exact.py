@@ -163,10 +163,13 @@ def test_a_solver_that_breaks_down_leaves_the_best_network(monkeypatch):
 
 def test_a_program_too_large_for_the_time_leaves_it_to_the_search():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 3))
-    problem = make_problem(X, rng.integers(0, 2, 20_000), (6,))
+    problem = make_problem(rng.normal(size=(20_000, 3)), rng.integers(0, 2, 20_000), (60,))
     certificate, result = solve(problem, Prove(), time_limit=3)
-    assert certificate.runtime > 2.5
-    assert {progress.stage for progress in result.trace} == {"free bounds", "search"}
-    certificate, _ = solve(problem, Exact(search_share=0.1, free_bounds=False), time_limit=1)
     assert certificate.stop_reason in ("program too large for the time", "time")
+    assert {progress.stage for progress in result.trace} <= {
+        "free bounds",
+        "search",
+        "compiling, once per installation",
+    }
+    certificate, _ = solve(problem, Exact(search_share=0, free_bounds=False), time_limit=3)
+    assert certificate.stop_reason == "program too large for the time"
