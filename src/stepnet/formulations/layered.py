@@ -48,6 +48,7 @@ class Style:
     """What tells the layered formulations apart."""
 
     name: str
+    takes_integers: bool = True  # integer weights too, or real ones alone
     linear: bool = True  # products as s-variables, or left to the solver
     row_wise_m: bool = True  # big-M of each row, or the paper's for all rows
     two_sided: bool = True  # a margin on both sides of a threshold, or on the strict one
@@ -60,7 +61,7 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
     """Any depth, threshold and domain; integer domains need data on a grid that is not too fine."""
     if not problem.architecture.weights.is_integer:
         return YES
-    if not style.linear or not style.scaled:
+    if not style.takes_integers:
         return Answer(f"formulation={style.name!r} takes real weights. Use formulation='tight'.")
     rows = problem.scaling.apply(problem.dataset.X)
     largest = np.abs(rows).sum(axis=1).max() * problem.architecture.weights.limit

@@ -34,6 +34,7 @@ class Paper(Formulation):
     def style(self) -> Style:
         return Style(
             name=self.name,
+            takes_integers=False,
             row_wise_m=False,
             one_sided_output=False,
             two_sided=self.two_sided,
@@ -42,8 +43,6 @@ class Paper(Formulation):
         )
 
     def accepts(self, problem: Problem) -> Answer:
-        if problem.architecture.weights.is_integer:
-            return Answer("formulation='paper' takes real weights. Use formulation='tight'.")
         return accepts_layered(problem, self.style)
 
     def encode(self, problem: Problem) -> list[Encoding]:

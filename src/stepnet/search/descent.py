@@ -16,13 +16,13 @@ import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.data import Codes, Dataset
-from stepnet.errors import YES, Answer
+from stepnet.errors import Answer
 from stepnet.network import Layer, Network
 from stepnet.problem.problem import Problem
 from stepnet.search.descent_kernel import Settings, Training, descend, logistic_noise
+from stepnet.search.padding import accepts_width
 
 _FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
-MOST_WEIGHTS = 50_000_000  # padded, in all layers
 _MANY_ROWS = 5_000  # from here on regularisation fades
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
 
@@ -47,10 +47,7 @@ def accepts_descent(problem: Problem) -> Answer:
             f"method='learn' learns its thresholds; got threshold={architecture.threshold!r}. "
             f"Use threshold='neuron' or 'layer', or method='prove'."
         )
-    widths = (problem.architecture.n_features, *problem.architecture.widths)
-    if len(widths) * max(widths[1:]) * max(widths[:-1]) > MOST_WEIGHTS:
-        return Answer(f"hidden={problem.architecture.hidden} is too wide to search; use fewer neurons.")
-    return YES
+    return accepts_width(problem.architecture)
 
 
 def descend_network(

@@ -11,16 +11,16 @@ import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.data import Dataset
-from stepnet.errors import YES, Answer
+from stepnet.errors import Answer
 from stepnet.limits import Budget
 from stepnet.network import Layer, Network
 from stepnet.parallel import in_order
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 from stepnet.search.kernels import State, search
+from stepnet.search.padding import accepts_width
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
-MOST_WEIGHTS = 50_000_000  # padded, in all layers
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
 
 
@@ -51,10 +51,7 @@ def accepts_search(problem: Problem) -> Answer:
     """Real weights, any depth and threshold."""
     if problem.architecture.weights.is_integer:
         return Answer("the local search takes real weights. Use method=Exact(formulation='tight').")
-    widths = (problem.architecture.n_features, *problem.architecture.widths)
-    if len(widths) * max(widths[1:]) * max(widths[:-1]) > MOST_WEIGHTS:
-        return Answer(f"hidden={problem.architecture.hidden} is too wide to search; use fewer neurons.")
-    return YES
+    return accepts_width(problem.architecture)
 
 
 @dataclass(frozen=True)
