@@ -34,7 +34,8 @@ class Instance:
 
 
 def make_problem(X, y, hidden=(2,), threshold="neuron", weights="real", sample_weight=None) -> Problem:
-    X = np.asarray(X, dtype=float)
+    X = np.asarray(X)
+    X = X if X.dtype == np.float32 else X.astype(float)
     return Problem(Dataset.from_rows(X, y, sample_weight), Architecture.of(X.shape[1], hidden, threshold, weights))
 
 

@@ -21,20 +21,40 @@ _EXACT = 2.0**53  # integers up to here are floats
 
 def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, NDArray[np.int8]]:
     """``inputs @ weights.T - thresholds``: the rounded values, and their exact signs (-1, 0, 1)."""
+    inputs = np.asarray(inputs, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         values = inputs @ weights.T - thresholds
-        size = np.abs(inputs) @ np.abs(weights).T + np.abs(thresholds)
-    signs = np.sign(np.nan_to_num(values))
-    n_terms = weights.shape[1] + 2
-    if not _sums_are_exact(inputs, weights, thresholds, size):
-        error = n_terms * _UNIT / (1 - n_terms * _UNIT) * size * (1 + 2**-20) + n_terms * _TINY
-        with np.errstate(invalid="ignore"):
-            in_doubt = ~((np.abs(values) > error) & np.isfinite(values))
-        # Nothing is in doubt where all weights or all inputs are zero: there the value is -t.
-        in_doubt &= np.outer((inputs != 0).any(axis=1), (weights != 0).any(axis=1))
-        for i, j in zip(*np.nonzero(in_doubt), strict=True):
-            signs[i, j] = _rational_sign(inputs[i], weights[j], thresholds[j])
-    return values, signs.astype(np.int8)
+        # Larger than any entry's own size, and much faster to have: most rows need no better.
+        sizes = np.abs(inputs).sum(axis=1)[:, None] * np.abs(weights).max(axis=1, initial=0.0) + np.abs(thresholds)
+        in_doubt = _in_doubt(values, sizes, weights.shape[1])
+    in_doubt[:, ~weights.any(axis=1)] = False  # there the value is -t
+    signs = np.sign(values, out=np.zeros_like(values), where=~np.isnan(values)).astype(np.int8)
+    doubtful = np.flatnonzero(in_doubt.any(axis=1))
+    if len(doubtful):
+        signs[doubtful] = _doubtful_signs(inputs[doubtful], values[doubtful], weights, thresholds)
+    return values, signs
+
+
+def _in_doubt(values: Floats, sizes: Floats, n_terms: int) -> NDArray[np.bool_]:
+    """Where the sign may be wrong: ``sizes`` bounds the sum of the absolute terms, up to rounding."""
+    n_terms += 2
+    error = n_terms * _UNIT / (1 - n_terms * _UNIT) * sizes * (1 + 2**-20) + n_terms * _TINY
+    return ~((np.abs(values) > error) & np.isfinite(values))
+
+
+def _doubtful_signs(inputs: Floats, values: Floats, weights: Floats, thresholds: Floats) -> NDArray[np.int8]:
+    """Signs of a few rows: by exact float sums, a sharper bound on the error, or rationals."""
+    signs = np.sign(np.nan_to_num(values)).astype(np.int8)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.abs(inputs) @ np.abs(weights).T + np.abs(thresholds)
+        if _sums_are_exact(inputs, weights, thresholds, sizes):
+            return signs
+        in_doubt = _in_doubt(values, sizes, weights.shape[1])
+    # Where all weights or all inputs are zero, the value is -t.
+    in_doubt &= np.outer((inputs != 0).any(axis=1), (weights != 0).any(axis=1))
+    for i, j in zip(*np.nonzero(in_doubt), strict=True):
+        signs[i, j] = _rational_sign(inputs[i], weights[j], thresholds[j])
+    return signs
 
 
 def exact_dot(left: Floats, right: Floats) -> Fraction:

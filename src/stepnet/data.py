@@ -14,10 +14,12 @@ from stepnet.arithmetic import Floats, quantum
 from stepnet.errors import InvalidInputError
 from stepnet.network import Layer
 
-Codes = NDArray[np.int64]
+Codes = NDArray[np.int16]  # of classes; small, since there may be millions
+Numbers = NDArray[np.int64]  # of rows
 
 # What a solver's bound may be wrong by, relative to all weights, where weights have no common grid.
 SAFETY = 1e-6
+_CHUNK = 10_000  # rows
 _FINEST_GRID = 2.0**24  # steps of a grid in all weights; with more, rounding could skip one
 
 
@@ -26,7 +28,8 @@ class Dataset:
     """Distinct rows with class codes and weights.
 
     Equal rows of one class are merged (their weights add up), rows of weight zero are dropped, and
-    the order is fixed, so that the same data in another order are the same data set.
+    the order is fixed, so that the same data in another order are the same data set. The order is as
+    good as random: the first rows are a fair sample. Rows in float32 stay so, to save memory.
     """
 
     X: Floats
@@ -35,14 +38,15 @@ class Dataset:
 
     @classmethod
     def from_rows(cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Dataset:
-        X = np.asarray(X, dtype=np.float64)
-        y = np.asarray(y, dtype=np.int64)
+        X = np.asarray(X)
+        X = X if X.dtype == np.float32 else np.asarray(X, dtype=np.float64)
+        y = np.asarray(y).astype(np.int16)
         weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if X.ndim != 2 or y.shape != (len(X),) or weights.shape != (len(X),):
             raise InvalidInputError(
                 f"rows, labels and weights must agree; got shapes {X.shape}, {y.shape} and {weights.shape}."
             )
-        if not (np.isfinite(X).all() and np.isfinite(weights).all()):
+        if not (all(np.isfinite(column).all() for column in X.T) and np.isfinite(weights).all()):
             raise InvalidInputError("rows and weights must be finite; impute or drop NaN and infinity first.")
         if (weights < 0).any():
             raise InvalidInputError("sample weights must not be negative; drop such rows or set them to 0.")
@@ -68,9 +72,9 @@ class Dataset:
         return int(self.X.shape[1])
 
     @cached_property
-    def group(self) -> Codes:
+    def group(self) -> NDArray[np.int32]:
         """For each row the number of its group of equal rows, whatever their class."""
-        return np.cumsum(_differs_from_previous(self.X)) - 1
+        return np.cumsum(_differs_from_previous(self.X), dtype=np.int32) - np.int32(1)
 
     @cached_property
     def total_weight(self) -> float:
@@ -105,8 +109,10 @@ class Dataset:
     def fingerprint(self) -> str:
         """Names the data, whatever the order of their rows."""
         digest = hashlib.sha256(f"{self.X.shape}".encode())
-        for array in (self.X, self.y, self.weights):
-            digest.update(np.ascontiguousarray(array).tobytes())
+        for first in range(0, self.n_rows, _CHUNK):  # a copy of all rows would be large
+            digest.update(self.X[first : first + _CHUNK].astype(np.float64).tobytes())
+        digest.update(self.y.astype(np.int64).tobytes())
+        digest.update(self.weights.tobytes())
         return digest.hexdigest()[:16]
 
     def next_below(self, loss: float) -> float:
@@ -158,13 +164,14 @@ class Scaling:
         With ``centre`` the middle of its range moves to 0 and constant features are dropped: right
         only where every neuron has a threshold of its own to take up the shift.
         """
-        factor = _power_of_two_above(np.abs(X).max(axis=0))
-        Z = X * factor
+        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        factor = _power_of_two_above(np.maximum(np.abs(low), np.abs(high)))
         if not centre:
             return cls._of_all(factor)
-        low, high = Z.min(axis=0), Z.max(axis=0)
+        low, high = low * factor, high * factor
         # A shift on the features' own binary grid makes the subtraction exact.
-        grid = np.ldexp(1.0, [quantum(column) for column in Z.T])
+        columns = (column.astype(np.float64) * scale for column, scale in zip(X.T, factor, strict=True))
+        grid = np.ldexp(1.0, [quantum(column) for column in columns])
         shift = np.clip(np.round((low + high) / 2 / grid), -(2.0**53), 2.0**53) * grid
         widen = _power_of_two_above(np.maximum(high - shift, shift - low))
         kept = high > low
@@ -172,8 +179,12 @@ class Scaling:
             kept[:1] = True
         return cls((factor * widen)[kept], (shift * widen)[kept], kept, X[0, ~kept])
 
-    def apply(self, X: Floats) -> Floats:
-        return (X[:, self.kept] * self.factor - self.shift) * self.grid
+    def apply(self, X: Floats, dtype: type = np.float64) -> Floats:
+        """The rows in these units; column by column, to need no memory but the result's."""
+        scaled: Floats = np.empty((len(X), len(self.factor)), dtype=dtype)
+        for c, number in enumerate(np.flatnonzero(self.kept)):
+            scaled[:, c] = (X[:, number].astype(np.float64) * self.factor[c] - self.shift[c]) * self.grid
+        return scaled
 
     def restore(self, layer: Layer) -> Layer:
         """A first layer for the scaled rows, as one for the original rows."""
@@ -188,7 +199,7 @@ class Scaling:
         return Layer(weights, (layer.thresholds - moved) * self.grid)
 
 
-def _fixed_order(X: Floats, y: Codes, weights: Floats) -> Codes:
+def _fixed_order(X: Floats, y: Codes, weights: Floats) -> Numbers:
     """An order of the rows that does not depend on the order they came in; equal rows are neighbours.
 
     By a hash of each row, which is much faster than to compare rows; should two different rows share
@@ -196,7 +207,7 @@ def _fixed_order(X: Floats, y: Codes, weights: Floats) -> Codes:
     """
     hashes = np.zeros(len(X), dtype=np.uint64)
     for column in X.T:
-        hashes ^= np.ascontiguousarray(column + 0.0).view(np.uint64)
+        hashes ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
         hashes *= np.uint64(0x9E3779B97F4A7C15)
         hashes ^= hashes >> np.uint64(29)
     order = np.lexsort((weights, y, hashes))

@@ -19,7 +19,7 @@ from stepnet.errors import InvalidInputError, ModelFileError
 
 Bits = NDArray[np.int8]
 
-_CHUNK = 1 << 22  # numbers held at once by one layer's forward pass
+_CHUNK = 200_000  # entries of a layer computed at a time: they should stay in the cache
 _SMALLEST = 5e-324  # the smallest positive float
 
 
@@ -122,10 +122,24 @@ class Network:
         smallest = np.inf
         for rows in self._chunks(X):
             values, signs = activations(rows, layer.weights, layer.thresholds)
+            bits = _bits(signs)
             for j in np.flatnonzero(lengths).tolist():
-                distances = np.abs(values[self._hanging(_bits(signs), j), j]) / scales[j] / lengths[j]
-                smallest = min(smallest, float(distances.min(initial=np.inf)))
+                distances = np.abs(values[:, j]) / scales[j] / lengths[j]
+                smallest = min(smallest, self._nearest_hanging(bits, j, distances, smallest))
         return smallest
+
+    def _nearest_hanging(self, bits: Bits, j: int, distances: Floats, below: float) -> float:
+        """The smallest distance under ``below`` of a row that hangs on neuron ``j``; nearest rows first."""
+        candidates = np.flatnonzero(distances < below)
+        candidates = candidates[np.argsort(distances[candidates])]
+        first, size = 0, 64
+        while first < len(candidates):
+            block = candidates[first : first + size]
+            hanging = self._hanging(bits[block], j)
+            if hanging.any():
+                return float(distances[block[hanging.argmax()]])
+            first, size = first + size, 4 * size
+        return np.inf
 
     def hangs_on(self, X: ArrayLike, j: int) -> NDArray[np.bool_]:
         """For each row whether its answer changes with the bit of first-layer neuron ``j`` alone."""

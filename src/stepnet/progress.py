@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a fit when it found a better network or a better bound."""
+    """The state of a fit when it found a better network or bound, or went on to something else."""
 
     runtime: float
     loss: float
@@ -17,6 +17,7 @@ class Progress:
     gap: float
     stage: str
     network: Any = None  # the best verified network so far
+    share: float | None = None  # how much of the stage is done, if that is known
 
 
 # Returns True to end the fit with the best network so far.

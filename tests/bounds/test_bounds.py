@@ -1,5 +1,6 @@
 """Free bounds: conflicting rows and linear separation."""
 
+import numpy as np
 import pytest
 
 from conftest import INSTANCES, XOR, make_problem
@@ -45,3 +46,19 @@ def test_every_instance_gets_a_network_of_its_architecture():
         problem = instance.problem()
         for network in (constant_network(problem.architecture, 1), linear_network(problem)):
             assert network is None or problem.evaluate(network) >= instance.optimum
+
+
+def test_many_separable_rows_are_separated_from_a_sample():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 5))
+    y = (X @ rng.normal(size=5) > 0.2).astype(int)
+    problem = make_problem(X, y, (2,))
+    assert problem.evaluate(linear_network(problem)) == 0
+
+
+def test_many_other_rows_get_the_best_neuron_of_a_sample():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 5))
+    y = (X @ rng.normal(size=5) + 0.5 * rng.normal(size=len(X)) > 0.2).astype(int)
+    problem = make_problem(X, y, (2,))
+    assert problem.evaluate(linear_network(problem)) < 0.2 * len(X)

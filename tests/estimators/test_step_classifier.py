@@ -127,9 +127,9 @@ def test_the_certificate_can_be_verified():
 @pytest.mark.parametrize("limit", [1, 3])
 def test_the_time_limit_is_kept(limit):
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(300, 8)), rng.integers(0, 2, 300)
+    X, y = rng.normal(size=(600, 8)), rng.integers(0, 2, 600)
     begin = time.perf_counter()
-    classifier = quick(hidden=(10, 10), time_limit=limit).fit(X, y)
+    classifier = quick(hidden=(5, 5), time_limit=limit).fit(X, y)
     assert time.perf_counter() - begin < limit + 2.5  # generous: test machines are busy
     assert classifier.certificate_.stop_reason == "time"
 

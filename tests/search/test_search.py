@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import train_test_split
 
 from conftest import CUBE, PARITY, XOR, make_problem
+from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.limits import Budget
-from stepnet.search.kernels import forward
-from stepnet.search.local_search import Effort, _random_state, accepts_search, kernels_ready, local_search
+from stepnet.search.kernels import Buffers, forward
+from stepnet.search.local_search import Effort, _random_weights, _state, accepts_search, kernels_ready, local_search
 from stepnet.search.polish import centred
 
 
@@ -57,8 +59,9 @@ def test_the_kernel_s_forward_pass_is_the_network_s():
     kernels_ready(60)
     rng = np.random.default_rng(0)
     problem = make_problem(rng.normal(size=(30, 3)), rng.integers(0, 2, 30), (4, 3))
-    state = _random_state(problem, problem.scaling.apply(problem.dataset.X), rng)
-    assert forward(state) == pytest.approx((state.B[-1] != problem.dataset.y).sum())
+    rows = problem.scaling.apply(problem.dataset.X)
+    state = _state(problem, rows, *_random_weights(problem, rows, rng))
+    assert forward(state, Buffers.of(state)) == pytest.approx((state.B[-1] != problem.dataset.y).sum())
 
 
 def test_discrete_weights_are_refused_with_a_reason():
@@ -68,7 +71,7 @@ def test_discrete_weights_are_refused_with_a_reason():
 
 
 @pytest.mark.parametrize("threshold", ["neuron", "layer", 0.5])
-def test_centring_keeps_the_answers_and_widens_the_margin(threshold):
+def test_centring_keeps_the_answers_and_moves_every_neuron_away_from_the_rows(threshold):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
     problem = make_problem(X, y, (3,), threshold)
@@ -76,4 +79,45 @@ def test_centring_keeps_the_answers_and_widens_the_margin(threshold):
     better = centred(problem, network)
     assert (better.predict(X) == network.predict(X)).all()
     assert problem.architecture.refuses(better) is None
-    assert better.margin(X) >= network.margin(X) * 0.999
+
+    def distances(layer):
+        lengths = np.linalg.norm(layer.weights, axis=1)
+        return np.abs(X @ layer.weights.T - layer.thresholds).min(axis=0) / lengths
+
+    assert (distances(better.layers[0]) >= distances(network.layers[0]) * 0.999).all()
+
+
+def test_many_rows_begin_with_a_descent_or_a_sample():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12_000, 4))
+    y = ((X[:, 0] > 0) ^ (X[:, 1] + X[:, 2] > 0.3)).astype(int)
+    for threshold in ("neuron", 0.0):  # a fixed threshold has no descent
+        target = y if threshold == "neuron" else ((X[:, 0] > 0) & (X[:, 1] > X[:, 2])).astype(int)
+        problem = make_problem(X, target, (8,), threshold)
+        assert search(problem, effort=Effort(moves=300, starts=3), target=0.05 * len(X))[0] < 0.1 * len(X)
+
+
+def test_rows_in_float32_are_the_same_data():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)).astype(np.float32), rng.integers(0, 2, 60)
+    one, two = make_problem(X, y, (2,)), make_problem(X.astype(np.float64), y, (2,))
+    assert one.dataset.X.dtype == np.float32
+    assert one.dataset.fingerprint == two.dataset.fingerprint
+    effort = Effort(moves=500, starts=1)
+    assert search(one, effort=effort)[1] == search(two, effort=effort)[1]
+    assert (one.scaling.apply(one.dataset.X) == two.scaling.apply(two.dataset.X)).all()
+
+
+def test_the_kernels_for_very_many_rows_find_the_same_optimum(monkeypatch):
+    monkeypatch.setattr("stepnet.search.local_search._MANY_ROWS", 10)
+    problem = make_problem(np.random.default_rng(2).uniform(-1, 1, (30, 3)), np.arange(30) % 2, (2,))
+    narrow = search(problem, effort=Effort(moves=5000, starts=4))[0]
+    monkeypatch.undo()
+    assert narrow == search(problem, effort=Effort(moves=5000, starts=4))[0]
+
+
+def test_one_neuron_on_breast_cancer_reaches_the_optimum():
+    X, y = load_breast_cancer_wisconsin(return_X_y=True)
+    X_train, _, y_train, _ = train_test_split(X, y, test_size=0.2, random_state=42)
+    problem = make_problem(X_train, y_train, (1,))
+    assert search(problem, effort=Effort(moves=60_000, starts=3), target=9.0)[0] == 9

@@ -19,10 +19,14 @@ from stepnet.backends.base import Task
 from stepnet.backends.highs import Highs
 from stepnet.bounds.conflicts import heaviest_of_group
 from stepnet.errors import SolverFailure
+from stepnet.limits import Budget
 from stepnet.milp.model import ModelBuilder
 from stepnet.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
+
+_SAMPLE = 50_000  # numbers in the rows of the first program
+_ROUNDS = 20
 
 
 def linear_network(
@@ -30,18 +34,31 @@ def linear_network(
 ) -> Network | None:
     """A network that computes one linear neuron, the best by hinge loss.
 
-    None if the program was not solved in time or the weights are discrete.
+    Many rows are sampled; as long as the neuron separates its sample, the rows that it gets wrong
+    join. None if the program was not solved in time or the weights are discrete.
     """
-    architecture = problem.architecture
+    architecture, dataset = problem.architecture, problem.dataset
     if architecture.weights.is_integer:
         return None
-    chosen = heaviest_of_group(problem.dataset)
-    rows = problem.scaling.apply(problem.dataset.X[chosen])
-    on = problem.dataset.y[chosen] == int(not _complements(architecture))
-    neuron = _hinge_neuron(rows, on, problem.dataset.weights[chosen], architecture, time_limit, should_stop)
-    if neuron is None:
-        return None
-    return _embedded(problem.scaling.restore(neuron), architecture)
+    chosen = np.flatnonzero(heaviest_of_group(dataset))
+    n_rows = max(1, _SAMPLE // dataset.n_features)
+    sample, network = chosen[:n_rows], None
+    budget = Budget(time_limit)
+    for _ in range(_ROUNDS):
+        rows = problem.scaling.apply(dataset.X[sample])
+        on = dataset.y[sample] == int(not _complements(architecture))
+        neuron = _hinge_neuron(rows, on, dataset.weights[sample], architecture, budget.remaining, should_stop)
+        if neuron is None:
+            break
+        network = _embedded(problem.scaling.restore(neuron), architecture)
+        if len(sample) == len(chosen):
+            break
+        wrong = network.predict(dataset.X) != dataset.y
+        missed = np.setdiff1d(chosen[wrong[chosen]], sample)[:n_rows]
+        if wrong[sample].any() or len(missed) == 0:
+            break
+        sample = np.concatenate([sample, missed])
+    return network
 
 
 def constant_network(architecture: Architecture, code: int) -> Network:

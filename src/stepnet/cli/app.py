@@ -249,7 +249,7 @@ def _fit(classifier: BaseStepClassifier, X: Any, y: Any, row_weights: Any, out: 
     import numpy as np
 
     from stepnet import save
-    from stepnet.cli.view import showing
+    from stepnet.view import showing
 
     with showing(classifier.time_limit) as show:
         classifier.fit(X, y, row_weights, on_incumbent=show)

@@ -27,6 +27,8 @@ from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 from stepnet.verify import Verification, verify
 
+FLOATS = [np.float64, np.float32]  # other types become the first
+
 METHODS: dict[str, type[Method]] = {
     "prove": Prove,
     "learn": Learn,
@@ -46,13 +48,13 @@ class BaseStepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of every row, exact."""
         check_is_fitted(self)
-        codes = self.network_.predict(validate_data(self, X, reset=False, dtype=np.float64))
+        codes = self.network_.predict(validate_data(self, X, reset=False, dtype=FLOATS))
         return np.asarray(self.classes_[codes])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Positive exactly where ``classes_[1]`` is predicted."""
         check_is_fitted(self)
-        return self.network_.decision(validate_data(self, X, reset=False, dtype=np.float64))
+        return self.network_.decision(validate_data(self, X, reset=False, dtype=FLOATS))
 
     def verify(
         self,
@@ -77,7 +79,7 @@ class BaseStepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return problem
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool = True) -> Problem:
-        rows, labels = validate_data(self, X, y, reset=reset, dtype=np.float64)
+        rows, labels = validate_data(self, X, y, reset=reset, dtype=FLOATS)
         check_classification_targets(labels)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         if reset:

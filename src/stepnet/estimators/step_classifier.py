@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -9,9 +10,10 @@ from sklearn.utils import check_random_state
 
 from stepnet.certify import certify
 from stepnet.estimators.base import BaseStepClassifier, checked_method, checked_n_jobs
-from stepnet.methods.base import Method, Run, logging_to_stderr
+from stepnet.methods.base import Method, Run
 from stepnet.network import Network
 from stepnet.progress import Callback
+from stepnet.view import showing
 
 
 class StepClassifier(BaseStepClassifier):
@@ -38,7 +40,7 @@ class StepClassifier(BaseStepClassifier):
     random_state : int, RandomState instance or None, default=None
         Same data, same number, one thread and no stop by the time limit: the same network.
     verbose : int, default=0
-        1 logs every better network and bound to the logger ``stepnet``.
+        1 shows progress on standard error: a live line with a bar on a terminal, lines elsewhere.
 
     Attributes
     ----------
@@ -106,16 +108,16 @@ class StepClassifier(BaseStepClassifier):
         start : Network, optional
             A network to begin with.
         on_incumbent : callable, optional
-            Called with a :class:`~stepnet.progress.Progress` for every better network or bound;
-            returning True ends the fit.
+            Called with a :class:`~stepnet.progress.Progress` for every better network or bound and
+            now and then in a long stage; returning True ends the fit.
         """
         budget = self._budget()
         method = checked_method(self.method)
         problem = self._problem(X, y, sample_weight)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        callbacks = [on_incumbent] if on_incumbent else []
-        run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed, tuple(callbacks))
-        with budget.catching_interrupts(), logging_to_stderr(self.verbose):
+        run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed)
+        with budget.catching_interrupts(), showing(budget.time_limit) if self.verbose else nullcontext() as show:
+            run.callbacks = tuple(callback for callback in (show, on_incumbent) if callback is not None)
             method.work(run, start)
         self.result_ = run.result()
         self.network_ = self.result_.network

@@ -13,7 +13,7 @@ from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certify import certify
 from stepnet.checks import is_integer
 from stepnet.errors import InvalidInputError, NoNetworkError, NotAcceptedError
-from stepnet.estimators.base import BaseStepClassifier, checked_n_jobs
+from stepnet.estimators.base import FLOATS, BaseStepClassifier, checked_n_jobs
 from stepnet.limits import Budget
 from stepnet.methods.learn import Learn
 from stepnet.network import Network, majority
@@ -100,7 +100,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The share of the votes for each class."""
         check_is_fitted(self)
-        votes = self.network_.hidden_bits(validate_data(self, X, reset=False, dtype=np.float64))[-2]
+        votes = self.network_.hidden_bits(validate_data(self, X, reset=False, dtype=FLOATS))[-2]
         share = votes.mean(axis=1)
         return np.column_stack([1 - share, share])
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from stepnet.certify import is_optimal
@@ -16,6 +15,9 @@ from stepnet.progress import Callback, Progress, relative_gap
 from stepnet.result import ALL_NETWORKS, Bound, Claim, Result
 
 logger = logging.getLogger("stepnet")
+
+_SILENCE = 1.0  # seconds without a sign of life
+_VERIFY = 4  # evaluations that take as long as to verify and describe the result
 
 
 @dataclass
@@ -35,13 +37,21 @@ class Run:
     bound: Bound = field(default_factory=Bound)
     free_bound: Bound = field(default_factory=Bound)  # the best that holds for all networks
     stage: str = "start"
+    share: float | None = None  # how much of the stage is done, if known
     trouble: str | None = None  # what a solver died of, if one did
     claims: list[Claim] = field(default_factory=list)
     trace: list[Progress] = field(default_factory=list)
+    evaluation_time: float = 0.0  # of the slowest exact evaluation
+
+    def evaluate(self, network: Network) -> float:
+        begin = self.budget.elapsed
+        loss = self.problem.evaluate(network)
+        self.evaluation_time = max(self.evaluation_time, self.budget.elapsed - begin)
+        return loss
 
     def offer(self, network: Network) -> float:
         """Evaluate a network; keep it if it is better. Returns its exact loss."""
-        loss = self.problem.evaluate(network)
+        loss = self.evaluate(network)
         if loss < self.loss:
             self.network, self.loss = network, loss
             self._report()
@@ -49,14 +59,14 @@ class Run:
 
     def settle(self, network: Network) -> None:
         """Make a network the answer, whatever its loss."""
-        self.network, self.loss = network, self.problem.evaluate(network)
+        self.network, self.loss = network, self.evaluate(network)
         self._report()
 
     def reshape(self, polish: Callable[[Problem, Network], Network]) -> None:
         """Replace the network by one of no larger loss and a better shape."""
         if self.network is not None:
             network = polish(self.problem, self.network)
-            loss = self.problem.evaluate(network)
+            loss = self.evaluate(network)
             if loss <= self.loss:
                 self.network, self.loss = network, loss
 
@@ -70,8 +80,15 @@ class Run:
 
     def announce(self, stage: str) -> None:
         """Tell the outside what is going on now."""
-        self.stage = stage
+        self.stage, self.share = stage, None
         self._report()
+
+    def advance(self, share: float) -> None:
+        """Tell the outside how much of the stage is done, where that takes long enough to wonder."""
+        is_long = self.budget.elapsed - self.trace[-1].runtime > _SILENCE
+        if is_long and share < 1:
+            self.share = share
+            self._report()
 
     @property
     def gap(self) -> float:
@@ -86,6 +103,11 @@ class Run:
         """Whether there is nothing left to do or no leave to go on."""
         return self.is_proven or self.gap <= self.budget.gap or self.budget.stop_reason is not None
 
+    @property
+    def last_call(self) -> float:
+        """Seconds after the start when work must end, so that the result is verified within the limit."""
+        return self.budget.time_limit - _VERIFY * self.evaluation_time
+
     def must_stop(self) -> bool:
         """Whether there is no leave to go on."""
         return self.budget.stop_reason is not None
@@ -94,7 +116,8 @@ class Run:
         if self.network is None:
             raise RuntimeError("a run ended before its first network")
         reached = "proven" if self.is_proven else ("gap" if self.gap <= self.budget.gap else None)
-        reason = reached or self.budget.stop_reason or self.trouble or "finished"
+        is_late = self.budget.elapsed >= self.last_call
+        reason = reached or self.budget.stop_reason or self.trouble or ("time" if is_late else "finished")
         # Where both say the same of this network, the bound that holds for all networks is the better one.
         serves = self.free_bound.value >= min(self.bound.value, self.loss)
         return Result(
@@ -108,9 +131,8 @@ class Run:
         )
 
     def _report(self) -> None:
-        progress = Progress(
-            self.budget.elapsed, self.loss, min(self.bound.value, self.loss), self.gap, self.stage, self.network
-        )
+        bound = min(self.bound.value, self.loss)
+        progress = Progress(self.budget.elapsed, self.loss, bound, self.gap, self.stage, self.network, self.share)
         self.trace.append(progress)
         logger.info("%7.2f s  loss %g  bound %g  (%s)", progress.runtime, self.loss, progress.bound, self.stage)
         if self.network is not None:
@@ -125,20 +147,3 @@ class Method(ABC):
     @abstractmethod
     def work(self, run: Run, start: Network | None = None) -> None:
         """Offer networks and raise bounds."""
-
-
-@contextlib.contextmanager
-def logging_to_stderr(verbose: int) -> Iterator[None]:
-    """Within it, and only if asked, the package's log goes to standard error."""
-    if not verbose:
-        yield
-        return
-    handler, level = logging.StreamHandler(), logger.level
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)

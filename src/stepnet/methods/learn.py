@@ -33,7 +33,7 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     """
 
     epochs: int = 200
-    batch: int = 50
+    batch: int = 64
     rate: float = 0.02
     strength: float = 1.0
 
@@ -44,7 +44,7 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
         begin(run, start, separate=False)
         run.announce("learning")
         network = descend_network(
-            run.problem, seed=run.seed, options=self.options, should_stop=lambda: run.budget.stop_reason is not None
+            run.problem, seed=run.seed, options=self.options, should_stop=run.must_stop, on_share=run.advance
         )
         # The learned network is the answer even where a network with a smaller training loss is known.
         run.settle(network)

@@ -45,12 +45,15 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
 
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
     """Local search within a share of the time that is left."""
-    if not kernels_ready(min(1.0, run.budget.remaining / 4)):
+    n_rows = run.problem.dataset.n_rows
+    if not kernels_ready(min(1.0, run.budget.remaining / 4), n_rows):
         run.announce("compiling, once per installation")
-        if not kernels_ready(min(30.0, run.budget.remaining / 2)):
+        if not kernels_ready(min(30.0, run.budget.remaining / 2), n_rows):
             return
     run.stage = "search"
-    end = run.budget.elapsed + share * run.budget.remaining if math.isfinite(run.budget.remaining) else math.inf
+    end = math.inf
+    if math.isfinite(run.budget.remaining):
+        end = min(run.budget.elapsed + share * run.budget.remaining, run.last_call)
     local_search(
         run.problem,
         seed=run.seed,

@@ -13,9 +13,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepnet.arithmetic import Floats
-from stepnet.data import Codes, Dataset
+from stepnet.data import Dataset
 from stepnet.errors import Answer
 from stepnet.network import Layer, Network
 from stepnet.problem.problem import Problem
@@ -32,7 +33,7 @@ class DescentOptions:
     """How to learn. ``strength`` scales everything that regularises."""
 
     epochs: int = 200
-    batch: int = 50
+    batch: int = 64
     rate: float = 0.02
     strength: float = 1.0
 
@@ -72,10 +73,11 @@ def descend_network(
         on_share((end - 1) / settings.n_steps)
         if should_stop():
             break
-    W, b = training.W, training.b
+    widths, W, b = training.widths, training.W, training.b
     if n_averaged:
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
-    network = _network(training.widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
+    del training  # its rows take much memory
+    network = _network(widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
     network = _with_best_offset(network, problem.dataset)
     return shared_thresholds(network) if problem.architecture.threshold == "layer" else network
 
@@ -119,11 +121,12 @@ def _training(problem: Problem, mean: Floats, scale: Floats, rng: np.random.Gene
     through = rows[rng.integers(len(rows), size=widths[1])]
     b[0, : widths[1]] = -(W[0, : widths[1], : widths[0]] * through).sum(axis=1)
     order, row_weights = _draws(dataset)
+    rng.shuffle(order)
     return Training(
         X=rows,
         targets=dataset.y.astype(np.float32),
         row_weights=row_weights,
-        order=rng.permutation(order),
+        order=order,
         noise=logistic_noise(rng),
         widths=widths,
         W=W,
@@ -135,19 +138,19 @@ def _training(problem: Problem, mean: Floats, scale: Floats, rng: np.random.Gene
     )
 
 
-def _draws(dataset: Dataset) -> tuple[Codes, Any]:
+def _draws(dataset: Dataset) -> tuple[NDArray[np.int32], Any]:
     """How often a row comes in an epoch, and its weight when it does.
 
     Whole weights, such as those of merged rows, are repetitions as long as that stays moderate.
     """
-    numbers = np.arange(dataset.n_rows)
+    numbers = np.arange(dataset.n_rows, dtype=np.int32)
     times = dataset.weights / dataset.granularity if dataset.granularity else dataset.weights
     if dataset.granularity and times.sum() <= 10 * dataset.n_rows:
-        return np.repeat(numbers, times.astype(np.int64)), np.ones(dataset.n_rows, dtype=np.float32)
+        return np.repeat(numbers, times.astype(np.int32)), np.ones(dataset.n_rows, dtype=np.float32)
     return numbers, (dataset.weights / dataset.weights.mean()).astype(np.float32)
 
 
-def _network(widths: Codes, W: Floats, b: Floats, mean: Floats, scale: Floats) -> Network:
+def _network(widths: NDArray[np.int64], W: Floats, b: Floats, mean: Floats, scale: Floats) -> Network:
     """From standardised rows and ±1 units to the units of the data and 0-1 units."""
     layers = []
     for k, (n_inputs, width) in enumerate(pairwise(widths.tolist())):

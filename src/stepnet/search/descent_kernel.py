@@ -1,7 +1,8 @@
 """Compiled loop of the noisy straight-through descent.
 
 Inside, units are ±1: h_j = sign(a_j + s·noise) with a = W x + b, and the answer is the sign of
-z = v·h + c. Backward, the step has the slope 1/(1 + |a|)² at the noiseless a.
+z = v·h + c. Backward, the step has the slope 1/(1 + |a|)² at the noiseless a. A batch lies in memory
+unit by unit, so that every inner loop runs over its rows and becomes vector instructions.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-_NOISE_TABLE = 4096
+_NOISE_TABLE = 8192
 _ADAM_1, _ADAM_2, _ADAM_TINY = 0.9, 0.999, 1e-8
 _TO_UNIT_VARIANCE = 0.551329  # of the logistic distribution
 
@@ -20,30 +21,6 @@ def logistic_noise(rng: np.random.Generator) -> Any:
     """Values of the logistic distribution, shuffled: drawing from a table is nearly free."""
     levels = (np.arange(_NOISE_TABLE) + 0.5) / _NOISE_TABLE
     return rng.permutation(np.log(levels / (1 - levels))).astype(np.float32)
-
-
-@njit(cache=True, fastmath=True, nogil=True)
-def _adam(
-    weights: Any,
-    gradients: Any,
-    first: Any,
-    second: Any,
-    rate: float,
-    step: int,
-    batch: int,
-    shrink: float,
-    decay: float,
-) -> None:
-    """One Adam step in place, then a decoupled decay and a proximal L1 step; clears the gradients."""
-    rate_now = np.float32(rate * np.sqrt(1.0 - _ADAM_2**step) / (1.0 - _ADAM_1**step))
-    cut, keep, scale = np.float32(rate * shrink), np.float32(1.0 - rate * decay), np.float32(1.0 / batch)
-    for p in range(weights.size):
-        gradient = gradients[p] * scale
-        gradients[p] = 0.0
-        first[p] = np.float32(_ADAM_1) * first[p] + np.float32(1 - _ADAM_1) * gradient
-        second[p] = np.float32(_ADAM_2) * second[p] + np.float32(1 - _ADAM_2) * gradient * gradient
-        value = weights[p] * keep - rate_now * first[p] / (np.sqrt(second[p]) + np.float32(_ADAM_TINY))
-        weights[p] = max(value - cut, np.float32(0)) if value > 0 else min(value + cut, np.float32(0))
 
 
 class Training(NamedTuple):
@@ -80,53 +57,112 @@ class Settings(NamedTuple):
 
 
 @njit(cache=True, fastmath=True, nogil=True)
-def _row_gradient(
-    t: Training, s: Settings, i: int, level: float, draw: int, units: Any, values: Any, deltas: Any, gW: Any, gb: Any
-) -> int:
-    """Add the gradient of one row, seen through noise; returns the place in the noise table."""
-    W, b, noise, widths = t.W, t.b, t.noise, t.widths
-    last, size = W.shape[0] - 1, noise.size
-    for c in range(widths[0]):
-        units[0, c] = t.X[i, c]
-        if s.jitter > 0:
-            draw = (draw + 1) % size
-            units[0, c] += np.float32(s.jitter * _TO_UNIT_VARIANCE) * noise[draw]
-    for k in range(last + 1):
-        for j in range(widths[k + 1]):
-            value = b[k, j]
-            for c in range(widths[k]):
-                value += W[k, j, c] * units[k, c]
-            values[k, j] = value
-            if k < last:
-                draw = (draw + 1) % size
-                unit = np.float32(1.0) if value + level * noise[draw] >= 0 else np.float32(-1.0)
-                units[k + 1, j] = np.float32(0.0) if np.random.random() < s.dropout else unit
-    aim = np.float32(t.targets[i] * (1.0 - s.smoothing) + 0.5 * s.smoothing)
-    answer = np.float32(1.0) / (np.float32(1.0) + np.exp(-values[last, 0]))
-    deltas[last + 1, 0] = (answer - aim) * t.row_weights[i]
-    for k in range(last, -1, -1):
-        for c in range(widths[k]):
-            deltas[k, c] = 0.0
-        for j in range(widths[k + 1]):
-            delta = deltas[k + 1, j]
-            if k < last:
-                slope = np.float32(1.0) + abs(values[k, j])
-                delta = np.float32(0.0) if units[k + 1, j] == 0 else delta / (slope * slope)
-            gb[k, j] += delta
-            for c in range(widths[k]):
-                gW[k, j, c] += delta * units[k, c]
-            if k > 0:
-                for c in range(widths[k]):
-                    deltas[k, c] += delta * W[k, j, c]
-    place: int = (draw + np.random.randint(64)) % size
-    return place
-
-
-@njit(cache=True, fastmath=True, nogil=True)
 def _shuffle(order: Any) -> None:
     for i in range(order.size - 1, 0, -1):
         other = np.random.randint(i + 1)
         order[i], order[other] = order[other], order[i]
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _draw(noise: Any, size: int) -> Any:
+    """A random stretch of the table."""
+    begin = np.random.randint(noise.size - size)
+    return noise[begin : begin + size]
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _add(values: Any, factor: float, other: Any) -> None:
+    for r in range(values.size):
+        values[r] += factor * other[r]
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _dot(left: Any, right: Any) -> Any:
+    total = np.float32(0.0)
+    for r in range(left.size):
+        total += left[r] * right[r]
+    return total
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _fire(values: Any, noise: Any, level: float, units: Any) -> None:
+    """units = sign(values + level · noise)."""
+    for r in range(values.size):
+        units[r] = np.float32(1.0) if values[r] + level * noise[r] >= 0 else np.float32(-1.0)
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _drop(units: Any, noise: Any, cut: float) -> None:
+    """Units whose noise lies below ``cut`` fall out."""
+    for r in range(units.size):
+        units[r] = np.float32(0.0) if noise[r] < cut else units[r]
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _through_step(deltas: Any, values: Any, units: Any) -> None:
+    """The gradient below a step, from the one above it; none where the unit fell out."""
+    for r in range(deltas.size):
+        slope = np.float32(1.0) + abs(values[r])
+        deltas[r] *= units[r] * units[r] / (slope * slope)
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _adam(weights: Any, gradients: Any, first: Any, second: Any, rate: float, cut: float, keep: float) -> None:
+    """One Adam step in place with a decoupled decay and a proximal L1 step."""
+    for p in range(weights.size):
+        gradient = gradients[p]
+        first[p] = np.float32(_ADAM_1) * first[p] + np.float32(1 - _ADAM_1) * gradient
+        second[p] = np.float32(_ADAM_2) * second[p] + np.float32(1 - _ADAM_2) * gradient * gradient
+        value = weights[p] * keep - rate * first[p] / (np.sqrt(second[p]) + np.float32(_ADAM_TINY))
+        weights[p] = max(value - cut, np.float32(0.0)) + min(value + cut, np.float32(0.0))
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _batch_gradient(
+    t: Training, s: Settings, rows: Any, level: float, units: Any, values: Any, deltas: Any, gW: Any, gb: Any
+) -> None:
+    """The mean gradient of a batch of rows, seen through noise, into ``gW`` and ``gb``."""
+    W, b, noise, widths, X = t.W, t.b, t.noise, t.widths, t.X
+    last, batch = W.shape[0] - 1, rows.size
+    for r in range(batch):
+        for c in range(widths[0]):
+            units[0, c, r] = X[rows[r], c]
+    if s.jitter > 0:
+        for c in range(widths[0]):
+            _add(units[0, c], np.float32(s.jitter * _TO_UNIT_VARIANCE), _draw(noise, batch))
+    cut = np.float32(np.log(s.dropout / (1.0 - s.dropout))) if s.dropout > 0 else np.float32(0.0)
+    for k in range(last + 1):
+        for j in range(widths[k + 1]):
+            value = values[k, j]
+            for r in range(batch):
+                value[r] = b[k, j]
+            for c in range(widths[k]):
+                _add(value, W[k, j, c], units[k, c])
+            if k < last:
+                _fire(value, _draw(noise, batch), level, units[k + 1, j])
+                if s.dropout > 0:
+                    _drop(units[k + 1, j], _draw(noise, batch), cut)
+    share = np.float32(1.0 / batch)
+    keep, shift = np.float32(1.0 - s.smoothing), np.float32(0.5 * s.smoothing)
+    for r in range(batch):
+        answer = np.float32(1.0) / (np.float32(1.0) + np.exp(-values[last, 0, r]))
+        deltas[last, 0, r] = (answer - t.targets[rows[r]] * keep - shift) * t.row_weights[rows[r]] * share
+    for k in range(last, -1, -1):
+        if k > 0:
+            for c in range(widths[k]):
+                delta = deltas[k - 1, c]
+                for r in range(batch):
+                    delta[r] = np.float32(0.0)
+                for j in range(widths[k + 1]):
+                    _add(delta, W[k, j, c], deltas[k, j])
+                _through_step(delta, values[k - 1, c], units[k, c])
+        for j in range(widths[k + 1]):
+            total = np.float32(0.0)
+            for r in range(batch):
+                total += deltas[k, j, r]
+            gb[k, j] = total
+            for c in range(widths[k]):
+                gW[k, j, c] = _dot(deltas[k, j], units[k, c])
 
 
 @njit(cache=True, fastmath=True, nogil=True)
@@ -139,35 +175,31 @@ def descend(t: Training, s: Settings, first_step: int, end_step: int, seed: int)
     W, b, widths, n_layers = t.W, t.b, t.widths, t.W.shape[0]
     gW, gb = np.zeros_like(W), np.zeros_like(b)
     widest = max(W.shape[1], W.shape[2])
-    values, units = np.zeros((n_layers, widest), np.float32), np.zeros((n_layers + 1, widest), np.float32)
-    deltas = np.zeros((n_layers + 1, widest), np.float32)
+    values = np.zeros((n_layers, widest, s.batch), np.float32)
+    units, deltas = np.zeros_like(values), np.zeros_like(values)
+    rows = np.zeros(s.batch, np.int64)
     n_averaged = 0
-    position, draw = (first_step - 1) * s.batch % t.order.size, np.random.randint(t.noise.size)
+    position = (first_step - 1) * s.batch % t.order.size
     for step in range(first_step, end_step):
         share = step / s.n_steps
         level = np.float32(s.noise_from + (s.noise_to - s.noise_from) * share)
-        rate = s.rate * min(1.0, share / 0.05) * 0.5 * (1.0 + np.cos(np.pi * share))
-        for _ in range(s.batch):
-            draw = _row_gradient(t, s, t.order[position], level, draw, units, values, deltas, gW, gb)
+        for r in range(s.batch):
+            rows[r] = t.order[position]
             position += 1
             if position == t.order.size:
                 position = 0
                 _shuffle(t.order)
+        _batch_gradient(t, s, rows, level, units, values, deltas, gW, gb)
+        rate = s.rate * min(1.0, share / 0.05) * 0.5 * (1.0 + np.cos(np.pi * share))
+        rate_now = np.float32(rate * np.sqrt(1.0 - _ADAM_2**step) / (1.0 - _ADAM_1**step))
+        nothing, one = np.float32(0.0), np.float32(1.0)
         for k in range(n_layers):
-            cut, fade = (0.0, s.decay) if k == n_layers - 1 else (s.shrink, 0.0)
+            cut, keep = np.float32(rate * s.shrink), one
+            if k == n_layers - 1:
+                cut, keep = nothing, np.float32(1.0 - rate * s.decay)
+            _adam(b[k], gb[k], t.offset_moments[0, k], t.offset_moments[1, k], rate_now, nothing, one)
             for j in range(widths[k + 1]):
-                _adam(
-                    W[k, j],
-                    gW[k, j],
-                    t.weight_moments[0, k, j],
-                    t.weight_moments[1, k, j],
-                    rate,
-                    step,
-                    s.batch,
-                    cut,
-                    fade,
-                )
-            _adam(b[k], gb[k], t.offset_moments[0, k], t.offset_moments[1, k], rate, step, s.batch, 0.0, 0.0)
+                _adam(W[k, j], gW[k, j], t.weight_moments[0, k, j], t.weight_moments[1, k, j], rate_now, cut, keep)
         if share > 1.0 - s.averaged:
             n_averaged += 1
             for k in range(n_layers):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepnet.arithmetic import Floats
 from stepnet.data import Dataset
@@ -17,34 +19,44 @@ from stepnet.network import Layer, Network
 from stepnet.parallel import in_order
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
-from stepnet.search.kernels import State, search
+from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
+from stepnet.search.kernels import Buffers, State, forward, search
 from stepnet.search.padding import accepts_width
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
+_MANY_ROWS = 200_000
+_SAMPLE, _GROWTH = 5_000, 10  # rows of the first stage, and how stages grow
+_SAMPLE_MOVES = 2_000  # moves of a stage
+_SHORT = DescentOptions(epochs=20)  # where the search begins on many rows
+_LOOKS = 3.0  # exact evaluations take at most a quarter of the time
+
+_compiling: dict[type, threading.Thread] = {}
 
 
-_compiling: threading.Thread | None = None
-
-
-def kernels_ready(timeout: float) -> bool:
-    """Whether the kernels are compiled, waiting for them up to ``timeout`` seconds.
+def kernels_ready(timeout: float, n_rows: int = 0) -> bool:
+    """Whether the kernels for so many rows are compiled, waiting for them up to ``timeout`` seconds.
 
     They compile once after an installation, in a thread of their own, so that a time limit can be
     kept; later processes load them from numba's cache in a moment.
     """
-    global _compiling
-    if _compiling is None:
-        _compiling = threading.Thread(target=_compile, name="stepnet kernels", daemon=True)
-        _compiling.start()
-    _compiling.join(timeout)
-    return not _compiling.is_alive()
+    dtype = _dtype(n_rows)
+    if dtype not in _compiling:
+        _compiling[dtype] = threading.Thread(target=_compile, args=[dtype], name="stepnet kernels", daemon=True)
+        _compiling[dtype].start()
+    _compiling[dtype].join(timeout)
+    return not _compiling[dtype].is_alive()
 
 
-def _compile() -> None:
-    architecture = Architecture.of(1, (1,), "neuron", "real")
-    problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), architecture)
-    search_once(problem, [0], Budget(), 0.0, 1)
+def _compile(dtype: type) -> None:
+    problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), Architecture.of(1, (1,), "neuron", "real"))
+    rng, rows = np.random.default_rng(0), problem.scaling.apply(problem.dataset.X, dtype)
+    _search_rows(problem, rows, *_random_weights(problem, rows, rng), rng, Budget(), 0.0, 1)
+
+
+def _dtype(n_rows: int) -> type:
+    """What the scaled rows are kept in: with many, memory counts for more than the last digits."""
+    return np.float32 if n_rows > _MANY_ROWS else np.float64
 
 
 def accepts_search(problem: Problem) -> Answer:
@@ -98,21 +110,71 @@ def search_once(
     patience: int,
     offer: Callable[[Network], float] | None = None,
 ) -> Network | None:
-    """The best network from one random start; ``patience`` moves in vain end the search."""
-    rng = np.random.default_rng(seed)
-    rows = np.ascontiguousarray(problem.scaling.apply(problem.dataset.X))
-    state = _random_state(problem, rows, rng)
-    chunk = max(50, min(patience, _CHUNK_WORK // len(rows)))
-    best_W, best_t = state.W.copy(), state.t.copy()
-    running, best, best_network, in_vain = np.inf, np.inf, None, 0
+    """The best network from one start; ``patience`` moves in vain end the search.
+
+    Many rows begin with what a short descent learns, or else in stages: the network found on a
+    sample is the start on ten times as many rows.
+    """
+    rng, n_rows = np.random.default_rng(seed), problem.dataset.n_rows
+    learned = None
+    if n_rows > _SAMPLE and accepts_descent(problem):
+        should_stop = partial(getattr, budget, "stop_reason")
+        learned = descend_network(problem, seed=seed, options=_SHORT, should_stop=should_stop)
+    rows = problem.scaling.apply(problem.dataset.X, _dtype(n_rows))
+    if learned is not None:
+        W, t = _padded(problem, learned)
+    else:
+        W, t = _random_weights(problem, rows, rng)
+        size = _SAMPLE
+        while size < len(rows):
+            W, t = _search_rows(problem, rows[:size], W, t, rng, budget, 0.0, _SAMPLE_MOVES)
+            size *= _GROWTH
+    best: tuple[float, Network | None] = (np.inf, None)
+
+    def keep(W: Floats, t: Floats) -> float:
+        nonlocal best
+        network = _network(problem, W, t)
+        loss = (offer or problem.evaluate)(network)
+        if loss < best[0]:
+            best = (loss, network)
+        return best[0]
+
+    _search_rows(problem, rows, W, t, rng, budget, target, patience, keep)
+    return best[1]
+
+
+def _search_rows(
+    problem: Problem,
+    rows: Floats,
+    W: Floats,
+    t: Floats,
+    rng: np.random.Generator,
+    budget: Budget,
+    target: float,
+    patience: int,
+    keep: Callable[[Floats, Floats], float] | None = None,
+) -> tuple[Floats, Floats]:
+    """Search on the first rows of a problem; returns the best weights and thresholds.
+
+    ``keep`` is told of better ones, not too often, and returns the smallest exact loss so far.
+    Without it the search ends after ``patience`` moves, in vain or not.
+    """
+    state = _state(problem, rows, W, t)
+    buffers = Buffers.of(state)
+    chunk = max(1, min(patience, _CHUNK_WORK // len(rows)))
+    best_W, best_t = W.copy(), t.copy()
     moves_threshold = problem.architecture.threshold == "neuron"
     scales_freely = moves_threshold or problem.architecture.fixed_threshold == 0
-    while in_vain < patience and best > target and not budget.stop_reason:
-        reached = search(
+    best, loss, kept, in_vain = np.inf, forward(state, buffers), np.inf, 0
+    next_look = 0.0
+    while in_vain < patience and not budget.stop_reason:
+        reached, loss = search(
             state,
+            buffers,
             best_W,
             best_t,
-            running,
+            best,
+            loss,
             moves_threshold,
             scales_freely,
             chunk,
@@ -120,21 +182,23 @@ def search_once(
             int(rng.integers(2**31)),
             target,
         )
-        in_vain += chunk
-        if reached < running:
-            running, in_vain = reached, 0
-            network = _network(problem, state, best_W, best_t)
-            loss = (offer or problem.evaluate)(network)
-            if loss < best:
-                best, best_network = loss, network
-    return best_network
+        in_vain = in_vain + chunk if keep is None or reached >= best else 0
+        best = reached
+        if keep is not None and best < kept and (best <= target or budget.elapsed >= next_look):
+            begin = budget.elapsed
+            kept = best
+            if keep(best_W, best_t) <= target:
+                break
+            next_look = budget.elapsed + _LOOKS * (budget.elapsed - begin)
+    if keep is not None and best < kept:
+        keep(best_W, best_t)
+    return best_W, best_t
 
 
 def random_network(problem: Problem, seed: int) -> Network:
     """A network of random hyperplanes, those of the first layer through random rows."""
-    rows = np.ascontiguousarray(problem.scaling.apply(problem.dataset.X))
-    state = _random_state(problem, rows, np.random.default_rng(seed))
-    network = _network(problem, state, state.W, state.t)
+    rows = problem.scaling.apply(problem.dataset.X)
+    network = _network(problem, *_random_weights(problem, rows, np.random.default_rng(seed)))
     if not problem.architecture.weights.is_integer:
         return network
     limit = problem.architecture.weights.limit
@@ -142,30 +206,39 @@ def random_network(problem: Problem, seed: int) -> Network:
     return Network(tuple(Layer(w, layer.thresholds) for w, layer in zip(rounded, network.layers, strict=True)))
 
 
-def _random_state(problem: Problem, rows: Floats, rng: np.random.Generator) -> State:
+def _widths(problem: Problem, rows: Floats) -> NDArray[np.int64]:
+    """n, d_1, ..., d_K, with the features that the scaling keeps."""
+    return np.array([rows.shape[1], *problem.architecture.widths])
+
+
+def _random_weights(problem: Problem, rows: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Random hyperplanes, in the first layer through random rows; fixed thresholds as they must be."""
-    architecture, dataset = problem.architecture, problem.dataset
-    m, n = rows.shape
-    widths = np.array([n, *architecture.widths])
-    n_layers, widest, n_neurons = len(widths) - 1, widths[1:].max(), int(widths[1:].sum())
+    widths = _widths(problem, rows)
+    n_layers, widest = len(widths) - 1, widths[1:].max()
     W, t = np.zeros((n_layers, widest, widths[:-1].max())), np.zeros((n_layers, widest))
     for k, (n_inputs, width) in enumerate(pairwise(widths.tolist())):
         weights = rng.normal(size=(width, n_inputs))
         W[k, :width, :n_inputs] = weights
-        through = rows[rng.integers(m, size=width)] if k == 0 else rng.random((width, n_inputs))
-        t[k, :width] = _thresholds(architecture, (weights * through).sum(axis=1), rng)
-    first = np.concatenate([[0], np.cumsum(widths[1:])[:-1]])
+        through = rows[rng.integers(len(rows), size=width)] if k == 0 else rng.random((width, n_inputs))
+        t[k, :width] = _thresholds(problem.architecture, (weights * through).sum(axis=1), rng)
+    return W, t
+
+
+def _state(problem: Problem, rows: Floats, W: Floats, t: Floats) -> State:
+    """A network at rest on the first rows of a problem."""
+    widths, dataset, m = _widths(problem, rows), problem.dataset, len(rows)
+    n_neurons = int(widths[1:].sum())
     return State(
         X=rows,
-        y=dataset.y.astype(np.int8),
-        weights=dataset.weights,
-        penalties=dataset.weights.copy(),
-        W=W,
-        t=t,
-        A=np.zeros((n_neurons, m)),
+        y=dataset.y[:m].astype(np.int8),
+        weights=dataset.weights[:m],
+        penalties=dataset.weights[:m].copy(),
+        W=W.copy(),
+        t=t.copy(),
+        A=np.zeros((n_neurons - int(widths[1]), m)),
         B=np.zeros((n_neurons, m), dtype=np.int8),
         widths=widths,
-        first=first,
+        first=np.concatenate([[0], np.cumsum(widths[1:])[:-1]]),
     )
 
 
@@ -177,9 +250,20 @@ def _thresholds(architecture: Architecture, wished: Floats, rng: np.random.Gener
     return np.full_like(wished, architecture.fixed_threshold)
 
 
-def _network(problem: Problem, state: State, W: Floats, t: Floats) -> Network:
-    layers = [
-        Layer(W[k, :width, :n_inputs], t[k, :width])
-        for k, (n_inputs, width) in enumerate(pairwise(state.widths.tolist()))
-    ]
+def _padded(problem: Problem, network: Network) -> tuple[Floats, Floats]:
+    """From a network to padded arrays for the scaled rows."""
+    layers = problem.scale(network).layers
+    widest, most_inputs = max(layer.width for layer in layers), max(layer.weights.shape[1] for layer in layers)
+    W, t = np.zeros((len(layers), widest, most_inputs)), np.zeros((len(layers), widest))
+    for k, layer in enumerate(layers):
+        size = np.abs(layer.weights).max(initial=0.0) or 1.0
+        W[k, : layer.width, : layer.weights.shape[1]] = layer.weights / size
+        t[k, : layer.width] = layer.thresholds / size
+    return W, t
+
+
+def _network(problem: Problem, W: Floats, t: Floats) -> Network:
+    """From padded arrays for the scaled rows to a network for the original ones."""
+    widths = [int(problem.scaling.kept.sum()), *problem.architecture.widths]
+    layers = [Layer(W[k, :width, :n_inputs], t[k, :width]) for k, (n_inputs, width) in enumerate(pairwise(widths))]
     return problem.restore(Network(tuple(layers)))

@@ -16,7 +16,7 @@ from stepnet.network import Bits, Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 
-_MOST_ROWS = 20_000  # beyond, the programs below take longer than they are worth
+_MOST_ROWS = 20_000  # beyond, gaps are tiny and not worth the time
 
 
 def centred(problem: Problem, network: Network) -> Network:
@@ -25,6 +25,8 @@ def centred(problem: Problem, network: Network) -> Network:
     Where neurons share a threshold or it is fixed, their weights are scaled instead. Returns the
     network itself where that would raise its loss.
     """
+    if problem.dataset.n_rows > _MOST_ROWS:
+        return network
     layers = []
     signals = problem.dataset.X
     for layer in network.layers:
@@ -62,19 +64,27 @@ def polished(
     can_move = architecture.threshold == "neuron" and not architecture.weights.is_integer
     if not can_move or problem.dataset.n_rows > _MOST_ROWS:
         return network
-    rows = problem.scaling.apply(problem.dataset.X)
-    for j in range(network.layers[0].width):
+    X, width = problem.dataset.X, network.layers[0].width
+    rows = problem.scaling.apply(X)
+    loss, margin = problem.evaluate(network), network.margin(X)
+    done: dict[int, bytes] = {}
+    for j in (*range(width), *range(width)):  # twice, since moving a neuron leaves other rows to the others
         if should_stop():
             break
-        pivotal = network.hangs_on(problem.dataset.X, j)
-        if not pivotal.any():
+        pivotal = network.hangs_on(X, j)
+        if not pivotal.any() or done.get(j) == pivotal.tobytes():
             continue
-        on = network.hidden_bits(problem.dataset.X)[0][pivotal, j] == 1
+        done[j] = pivotal.tobytes()
+        on = network.hidden_bits(X)[0][pivotal, j] == 1
         neuron = _widest(rows[pivotal], on, None)
         if neuron is not None and sparse:
             neuron = _sparsest(rows[pivotal], on, neuron)
-        if neuron is not None:
-            network = _better_or_equal(problem, _with_neuron(problem, network, j, neuron), network)
+        if neuron is None:
+            continue
+        candidate = _with_neuron(problem, network, j, neuron)
+        new_margin = candidate.margin(X)
+        if (sparse or new_margin >= margin) and (new_loss := problem.evaluate(candidate)) <= loss:
+            network, loss, margin = candidate, new_loss, new_margin
     return network
 
 

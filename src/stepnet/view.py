@@ -1,4 +1,4 @@
-"""What a fit shows while it runs: a live line on a terminal, plain lines elsewhere."""
+"""What a fit shows while it runs: a live line with a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stepnet.progress import Progress
@@ -21,6 +21,7 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
         return
     from rich.console import Console
     from rich.live import Live
+    from rich.progress_bar import ProgressBar
     from rich.table import Table as Grid
 
     begin = time.perf_counter()
@@ -30,9 +31,13 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
         grid = Grid(box=None, pad_edge=False)
         for name in ("seconds", "of", "loss", "bound", "gap", "stage"):
             grid.add_column(name, justify="right", min_width=8)
+        grid.add_column("", width=24)
+        cells: list[Any] = ["-", "-", "-", "start", ""]
+        for p in latest[-1:]:
+            bar = ProgressBar(total=1.0, completed=p.share, width=24) if p.share is not None else ""
+            cells = [f"{p.loss:g}", f"{p.bound:g}", f"{100 * p.gap:.1f} %", p.stage, bar]
         limit = f"{time_limit:g}" if math.isfinite(time_limit) else "-"
-        state = [f"{p.loss:g}|{p.bound:g}|{100 * p.gap:.1f} %|{p.stage}" for p in latest[-1:]] or ["-|-|-|start"]
-        grid.add_row(f"{time.perf_counter() - begin:.1f}", limit, *state[0].split("|"))
+        grid.add_row(f"{time.perf_counter() - begin:.1f}", limit, *cells)
         return grid
 
     with Live(console=Console(stderr=True), get_renderable=render, refresh_per_second=4, transient=True):
@@ -40,9 +45,9 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
 
 
 def _print_line(progress: Progress) -> None:
-    print(
+    done = "" if progress.share is None else f", {progress.share:.0%} done"
+    sys.stderr.write(
         f"{progress.runtime:8.2f} s  loss {progress.loss:g}  bound {progress.bound:g}  "
-        f"gap {100 * progress.gap:.1f} %  ({progress.stage})",
-        file=sys.stderr,
-        flush=True,
+        f"gap {100 * progress.gap:.1f} %  ({progress.stage}{done})\n"
     )
+    sys.stderr.flush()
