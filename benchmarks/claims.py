@@ -109,7 +109,7 @@ def is_within(problem: Problem, network: Network, rows: np.ndarray, margin: floa
         return True
     threshold = problem.architecture.threshold
     signals = rows
-    for layer, bits in zip(network.layers, network.hidden_bits(problem.dataset.X), strict=True):
+    for layer, bits in zip(network.layers, network.levels(problem.dataset.X), strict=True):
         sign = None if threshold == "neuron" else int(np.sign(layer.thresholds[0]))
         for j in range(layer.width):
             if brute_force.margin_of(signals, bits[:, j].astype(bool), sign) < margin:
@@ -133,7 +133,7 @@ def beaten(problem: Problem, rows: list[Row]) -> list[tuple[Row, Row]]:
 def brute(number: int, rows: list[Row]) -> tuple[float, float] | None:
     """The optimum over all networks, and over those with the default margin in scaled units."""
     problem = make_instance(number)
-    if number % 3 or problem.architecture.weights.is_integer:
+    if number % 3 or problem.architecture.has_integers:
         return None
     scaled = problem.scaling.apply(problem.dataset.X)
     data, architecture = problem.dataset, problem.architecture

@@ -89,9 +89,7 @@ def main() -> None:
             f"{theirs:7.2f} s {theirs / ours:6.1f} {peak_memory(n_rows, 'learn'):7.2f}",
             flush=True,
         )
-    print(
-        f"\n{'rows':>9} {'Search: errors':>15} {'test':>7} {'ms a move':>10} {'memory':>7}   errors after ... seconds"
-    )
+    print(f"\n{'rows':>9} {'Search: errors':>15} {'test':>7} {'ms a move':>10} {'memory':>7}   errors at seconds")
     for n_rows in options.rows:
         X, y, X_test, y_test = planted(n_rows)
         searched = classifier("search", options.search).fit(X, y)

@@ -157,3 +157,123 @@ def _best_above(corners, ones, zeros, hidden, threshold, margin):
 
 def _all_splits(rows, threshold, margin):
     return [splits(rows, sign, margin) for sign in signs_of(threshold)]
+
+
+# Variants: staircases, several classes, integer weights; at most one hidden layer.
+
+
+def rational_levels(layers, X):
+    """Answers of a network given as [(weights, thresholds, values), ...] in rational numbers.
+
+    ``values`` are those of a staircase; for the last layer also "argmax".
+    """
+    answers = []
+    for row in np.asarray(X, dtype=float).tolist():
+        signals = [Fraction(value) for value in row]
+        for weights, thresholds, values in layers:
+            sums = [sum((Fraction(w) * h for w, h in zip(ws, signals, strict=True)), Fraction(0)) for ws in weights]
+            if values == "argmax":
+                scores = [a - Fraction(t) for a, t in zip(sums, thresholds, strict=True)]
+                levels = [scores.index(max(scores))]
+            else:
+                ends = np.asarray(thresholds, dtype=float).reshape(len(sums), -1).tolist()
+                levels = [sum(a >= Fraction(t) for t in own) for a, own in zip(sums, ends, strict=True)]
+                signals = [Fraction(values[level]) for level in levels]
+        answers.append(levels[0])
+    return np.array(answers)
+
+
+def patterns(rows, kind, domain=None, fixed=None, margin=1e-5):
+    """All level (or class) patterns over the rows that one neuron (or one argmax layer) can have.
+
+    ``kind`` is ("stairs", L) or ("argmax", C); ``domain`` a list of integers, or None for real weights;
+    ``fixed`` the L thresholds if they are given.
+    """
+    rows = np.asarray(rows, dtype=float)
+    if domain is None:
+        found = [[]]
+        n_levels = kind[1] + 1 if kind[0] == "stairs" else kind[1]
+        for i in range(len(rows)):
+            found = [
+                [*pattern, level]
+                for pattern in found
+                for level in range(n_levels)
+                if _realisable(rows[: i + 1], [*pattern, level], kind, fixed, margin)
+            ]
+        return np.array(found, dtype=int).reshape(len(found), len(rows))
+    found = set()
+    if kind[0] == "stairs":
+        for weights in product(domain, repeat=rows.shape[1]):
+            sums = rows @ np.array(weights, dtype=float)
+            cuts = [*sorted(set(sums.tolist())), np.inf]
+            choices = [tuple(fixed)] if fixed is not None else combinations_with_replacement(cuts, kind[1])
+            for chosen in choices:
+                found.add(tuple((sums[:, None] >= np.array(chosen)).sum(axis=1).tolist()))
+    else:
+        limit = int(max(abs(v) for v in domain) * np.abs(rows).sum(axis=1).max()) + 1
+        shifts = [0] if fixed is not None else range(-limit, limit + 1)
+        single = {}
+        for weights in product(domain, repeat=rows.shape[1]):
+            for shift in shifts:
+                single.setdefault(tuple((rows @ np.array(weights, dtype=float) - shift).tolist()))
+        scores = np.array(list(single))
+        for chosen in product(range(len(scores)), repeat=kind[1]):
+            found.add(tuple(scores[list(chosen)].argmax(axis=0).tolist()))
+    return np.array(sorted(found), dtype=int)
+
+
+def _realisable(rows, pattern, kind, fixed, margin):
+    """Whether real weights give the pattern with a margin (well above linprog's tolerance), all in [-1, 1]."""
+    n = rows.shape[1]
+    if kind[0] == "stairs":
+        L = kind[1]
+        n_variables = n + L + 1  # w, t, factor of fixed thresholds
+        constraints, free = [], []
+        for row, level in zip(rows, pattern, strict=True):
+            for number in range(L):
+                side = 1.0 if level > number else -1.0
+                entry = np.zeros(n_variables)
+                entry[:n], entry[n + number] = -side * row, side
+                constraints.append(entry)
+                free.append(-margin)
+        for number in range(L - 1):
+            entry = np.zeros(n_variables)
+            entry[n + number], entry[n + number + 1] = 1.0, -1.0
+            constraints.append(entry)
+            free.append(0.0)
+        equal = None
+        bounds = [(-1, 1)] * (n + L) + [(margin, 1)]
+        if fixed is not None:
+            equal = np.zeros((L, n_variables))
+            size = max(map(abs, fixed)) or 1.0
+            for number, value in enumerate(fixed):
+                equal[number, n + number], equal[number, -1] = 1.0, -value / size
+        rhs = None if equal is None else np.zeros(L)
+        return linprog(np.zeros(n_variables), constraints, free, equal, rhs, bounds=bounds).status == 0
+    C = kind[1]
+    constraints = []
+    for row, own in zip(rows, pattern, strict=True):
+        for other in range(C):
+            if other != own:
+                entry = np.zeros(C * (n + 1))
+                entry[own * (n + 1) : (own + 1) * (n + 1)] = [*-row, 1.0]
+                entry[other * (n + 1) : (other + 1) * (n + 1)] = [*row, -1.0]
+                constraints.append(entry)
+    return linprog(np.zeros(C * (n + 1)), constraints, np.full(len(constraints), -margin), bounds=(-1, 1)).status == 0
+
+
+def best_variant_loss(rows, y, d, values, output, domains=(None, None), fixed=None, weights=None):
+    """The smallest loss with d hidden neurons (0: none) of a staircase with these values."""
+    rows, y = np.asarray(rows, dtype=float), np.asarray(y)
+    weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
+    if d == 0:
+        family = patterns(rows, output, domains[-1])
+        return float(((family != y) @ weights).min())
+    hidden = patterns(rows, ("stairs", len(values) - 1), domains[0], fixed)
+    corners = np.array(list(product(range(len(values)), repeat=d)))
+    answers = patterns(np.array(values)[corners], output, domains[1])
+    best = np.inf
+    for chosen in combinations_with_replacement(range(len(hidden)), d):
+        corner = hidden[list(chosen)].T @ (len(values) ** np.arange(d)[::-1])
+        best = min(best, float(((answers[:, corner] != y) @ weights).min()))
+    return best

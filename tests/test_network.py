@@ -18,7 +18,7 @@ XOR_NETWORK = Network((Layer([[1, 1], [-1, -1]], [0.5, -1.5]), Layer([[1, 1]], [
 def test_xor_network_computes_xor():
     assert XOR_NETWORK.predict(XOR).tolist() == [0, 1, 1, 0]
     assert XOR_NETWORK.widths == (2, 1)
-    assert XOR_NETWORK.hidden_bits(XOR)[0].tolist() == [[0, 1], [1, 1], [1, 1], [1, 0]]
+    assert XOR_NETWORK.levels(XOR)[0].tolist() == [[0, 1], [1, 1], [1, 1], [1, 0]]
 
 
 @settings(max_examples=50, deadline=None)

@@ -35,11 +35,37 @@ def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Fl
     return values, signs
 
 
+def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """``inputs @ weights.T - thresholds``, and each row's exact number of the largest entry, the first if equal."""
+    inputs = np.asarray(inputs, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = inputs @ weights.T - thresholds
+        sizes = np.abs(inputs) @ np.abs(weights).T + np.abs(thresholds)
+        best = np.nan_to_num(values).argmax(axis=1)
+        if _sums_are_exact(inputs, weights, thresholds, sizes):
+            return values, best
+        error = _error(sizes, weights.shape[1])
+        every = np.arange(len(values))
+        lead = values[every, best, None] - values - error - error[every, best, None]
+        lead[every, best] = 1.0
+        doubtful = np.flatnonzero(~((lead > 0).all(axis=1) & np.isfinite(values).all(axis=1)))
+    for i in doubtful:
+        exact = [
+            exact_dot(inputs[i], row) - Fraction(float(threshold))
+            for row, threshold in zip(weights, thresholds, strict=True)
+        ]
+        best[i] = exact.index(max(exact))
+    return values, best
+
+
 def _in_doubt(values: Floats, sizes: Floats, n_terms: int) -> NDArray[np.bool_]:
     """Where the sign may be wrong: ``sizes`` bounds the sum of the absolute terms, up to rounding."""
+    return ~((np.abs(values) > _error(sizes, n_terms)) & np.isfinite(values))
+
+
+def _error(sizes: Floats, n_terms: int) -> Floats:
     n_terms += 2
-    error = n_terms * _UNIT / (1 - n_terms * _UNIT) * sizes * (1 + 2**-20) + n_terms * _TINY
-    return ~((np.abs(values) > error) & np.isfinite(values))
+    return n_terms * _UNIT / (1 - n_terms * _UNIT) * sizes * (1 + 2**-20) + n_terms * _TINY
 
 
 def _doubtful_signs(inputs: Floats, values: Floats, weights: Floats, thresholds: Floats) -> NDArray[np.int8]:

@@ -190,13 +190,13 @@ class Scaling:
         """A first layer for the scaled rows, as one for the original rows."""
         weights = np.zeros((layer.width, len(self.kept)))
         weights[:, self.kept] = layer.weights * self.factor
-        return Layer(weights, layer.thresholds / self.grid + layer.weights @ self.shift)
+        return layer.with_(weights, (layer.thresholds.T / self.grid + layer.weights @ self.shift).T)
 
     def scale(self, layer: Layer) -> Layer:
         """A first layer for the original rows, as one for the scaled rows."""
         weights = layer.weights[:, self.kept] / self.factor
         moved = weights @ self.shift + layer.weights[:, ~self.kept] @ self.constants
-        return Layer(weights, (layer.thresholds - moved) * self.grid)
+        return layer.with_(weights, ((layer.thresholds.T - moved) * self.grid).T)
 
 
 def _fixed_order(X: Floats, y: Codes, weights: Floats) -> Numbers:

@@ -1,8 +1,9 @@
 """Layer and Network: what is learned, and what it answers.
 
-Layer k computes ``step(W h - t)``: neuron j is 1 where ``w_j·h >= t_j`` and 0 elsewhere. The answer
-of a network with one output neuron is that neuron's bit. All answers are exact: the sign of
-``w·h - t`` is that of the rational number, whatever the rounding of float64.
+Layer k computes ``step(W h - t)``: neuron j is 1 where ``w_j·h >= t_j`` and 0 elsewhere; other
+activations are in :mod:`stepnet.activation`. The answer of a network is the level of its output neuron
+(0 or 1 for a step), the number of the largest output, or the outputs themselves. Levels are exact:
+the sign of ``w·h - t`` is that of the rational number, whatever the rounding of float64.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stepnet.arithmetic import Floats, activations
+from stepnet.activation import ARGMAX, IDENTITY, STEP, Activation, Head, from_plain, to_plain
+from stepnet.arithmetic import Floats, activations, argmax
 from stepnet.errors import InvalidInputError, ModelFileError
 
-Bits = NDArray[np.int8]
+Levels = NDArray[np.int16]  # how many thresholds a neuron's value has reached: for steps, its bits
 
 _CHUNK = 200_000  # entries of a layer computed at a time: they should stay in the cache
 _SMALLEST = 5e-324  # the smallest positive float
@@ -25,21 +27,29 @@ _SMALLEST = 5e-324  # the smallest positive float
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Weights (d_k × d_{k-1}) and thresholds (d_k) of one layer of step neurons."""
+    """Weights (d_k × d_{k-1}), thresholds and activation of one layer.
+
+    Thresholds are d_k numbers, or d_k × L where the activation has L > 1 of them, in order.
+    """
 
     weights: Floats
     thresholds: Floats
+    activation: Activation = STEP
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=np.float64, ndmin=2)
         thresholds = np.array(self.thresholds, dtype=np.float64, ndmin=1)
-        if weights.ndim != 2 or thresholds.shape != (weights.shape[0],):
+        n_thresholds = self.activation.n_thresholds
+        wanted = (len(weights),) if n_thresholds == 1 else (len(weights), n_thresholds)
+        if weights.ndim != 2 or thresholds.shape != wanted:
             raise InvalidInputError(
-                f"a layer needs weights of shape (d_k, d_k-1) and d_k thresholds; got shapes "
-                f"{weights.shape} and {thresholds.shape}."
+                f"a layer needs weights of shape (d_k, d_k-1) and d_k thresholds (d_k rows of L where the activation "
+                f"has L > 1); got shapes {weights.shape} and {thresholds.shape}."
             )
         if not (np.isfinite(weights).all() and np.isfinite(thresholds).all()):
             raise InvalidInputError("weights and thresholds of a layer must be finite numbers.")
+        if n_thresholds > 1 and (np.diff(thresholds, axis=1) < 0).any():
+            raise InvalidInputError("the thresholds of a staircase must be in order.")
         weights.flags.writeable = thresholds.flags.writeable = False
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "thresholds", thresholds)
@@ -48,9 +58,18 @@ class Layer:
     def width(self) -> int:
         return int(self.weights.shape[0])
 
+    def outputs(self, levels: Levels) -> Floats:
+        """What the neurons hand on at the given levels."""
+        return np.array(self.activation.values)[levels]
+
+    def with_(self, weights: Floats, thresholds: Floats) -> Layer:
+        """The same activation with other numbers."""
+        return Layer(weights, thresholds, self.activation)
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Layer)
+            and self.activation == other.activation
             and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.thresholds, other.thresholds)
         )
@@ -74,6 +93,8 @@ class Network:
                     f"a layer of {below.width} neurons cannot feed a layer that expects "
                     f"{above.weights.shape[1]} inputs."
                 )
+            if below.activation in (ARGMAX, IDENTITY):
+                raise InvalidInputError(f"only the last layer may have the activation {below.activation.name!r}.")
 
     @property
     def n_features(self) -> int:
@@ -84,28 +105,38 @@ class Network:
         """d_1, ..., d_K: the hidden widths, then that of the output."""
         return tuple(layer.width for layer in self.layers)
 
-    def hidden_bits(self, X: ArrayLike) -> list[Bits]:
-        """The exact 0-1 outputs of every layer, the output layer last; one (rows × d_k) array each."""
-        parts = [[_bits(signs) for _, signs in self._forward(rows)] for rows in self._chunks(X)]
+    def levels(self, X: ArrayLike) -> list[Levels]:
+        """The exact levels of every layer, for steps their bits; one (rows × d_k) array each.
+
+        Of a last layer without levels, the answers of an argmax as one column, or nothing.
+        """
+        parts = [[levels for _, levels in self._forward(rows)] for rows in self._chunks(X)]
         return [np.concatenate(layer) for layer in zip(*parts, strict=True)]
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """The exact output bit of every row."""
-        parts = [_bits(self._output(rows)[1]) for rows in self._chunks(X)]
-        return np.concatenate(parts)[:, 0].astype(np.int64)
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The exact answer for every row: the code of a class.
+
+        With the identity as its last activation, the outputs (rows × d_K) in float64.
+        """
+        outputs = [self._output(rows) for rows in self._chunks(X)]
+        if self.layers[-1].activation == IDENTITY:
+            return np.concatenate([values for values, _ in outputs])
+        return np.concatenate([levels for _, levels in outputs])[:, 0].astype(np.int64)
 
     def decision(self, X: ArrayLike) -> Floats:
         """``w·h - t`` of the output neuron: positive exactly where :meth:`predict` says 1.
 
-        A tie, where the neuron is on by definition, gives the smallest positive float.
+        A tie, where the neuron is on by definition, gives the smallest positive float. With several
+        outputs, (rows × d_K) values of which the first largest is the answer, up to rounding.
         """
         parts = []
+        is_single = self.layers[-1].activation == STEP and self.widths[-1] == 1
         for rows in self._chunks(X):
-            values, signs = self._output(rows)
-            on = signs >= 0
+            values, levels = self._output(rows)
             values = np.nan_to_num(values)  # sums that overflow both ways; their sign is known
-            values = np.where(on, np.maximum(values, _SMALLEST), np.minimum(values, -_SMALLEST))
-            parts.append(values[:, 0])
+            if is_single:
+                values = np.where(levels > 0, np.maximum(values, _SMALLEST), np.minimum(values, -_SMALLEST))[:, 0]
+            parts.append(values)
         return np.concatenate(parts)
 
     def margin(self, X: ArrayLike) -> float:
@@ -115,48 +146,69 @@ class Network:
         no row hangs on any neuron, infinity.
         """
         layer = self.layers[0]
+        if layer.activation in (ARGMAX, IDENTITY):
+            return self._class_margin(X)
         # Scaled by the largest weight, so that no square over- or underflows.
         sizes = np.abs(layer.weights).max(axis=1, initial=0.0)
         scales = np.where(sizes > 0, sizes, 1.0)
         lengths = np.linalg.norm(layer.weights / scales[:, None], axis=1)
         smallest = np.inf
         for rows in self._chunks(X):
-            values, signs = activations(rows, layer.weights, layer.thresholds)
-            bits = _bits(signs)
-            for j in np.flatnonzero(lengths).tolist():
-                distances = np.abs(values[:, j]) / scales[j] / lengths[j]
-                smallest = min(smallest, self._nearest_hanging(bits, j, distances, smallest))
+            _, levels = next(self._forward(rows))
+            for number, thresholds in enumerate(layer.thresholds.reshape(layer.width, -1).T):
+                values, _ = activations(rows, layer.weights, thresholds)
+                for j in np.flatnonzero(lengths).tolist():
+                    # Only rows at the levels on both sides of this threshold can cross it alone.
+                    is_next = (levels[:, j] == number) | (levels[:, j] == number + 1)
+                    distances = np.where(is_next, np.abs(values[:, j]) / scales[j] / lengths[j], np.inf)
+                    other = 2 * number + 1 - levels[:, j]
+                    smallest = min(smallest, self._nearest_hanging(levels, j, other, distances, smallest))
         return smallest
 
-    def _nearest_hanging(self, bits: Bits, j: int, distances: Floats, below: float) -> float:
-        """The smallest distance under ``below`` of a row that hangs on neuron ``j``; nearest rows first."""
+    def _class_margin(self, X: ArrayLike) -> float:
+        """Of a single layer: the distance to the next class, or infinity where outputs are all there is."""
+        layer, smallest = self.layers[0], np.inf
+        if layer.activation == IDENTITY:
+            return smallest
+        apart = np.linalg.norm(layer.weights[:, None] - layer.weights[None], axis=2)
+        for rows in self._chunks(X):
+            values, codes = self._output(rows)
+            best = codes[:, 0]
+            lead = values[np.arange(len(values)), best, None] - values
+            with np.errstate(divide="ignore", invalid="ignore"):
+                distances = np.where(apart[best] > 0, lead / apart[best], np.inf)
+            smallest = min(smallest, float(distances.min(initial=np.inf)))
+        return smallest
+
+    def _nearest_hanging(self, levels: Levels, j: int, other: Levels, distances: Floats, below: float) -> float:
+        """The smallest distance under ``below`` of a row whose answer changes with neuron j at its other level."""
         candidates = np.flatnonzero(distances < below)
         candidates = candidates[np.argsort(distances[candidates])]
         first, size = 0, 64
         while first < len(candidates):
             block = candidates[first : first + size]
-            hanging = self._hanging(bits[block], j)
+            hanging = self._hanging(levels[block], j, other[block])
             if hanging.any():
                 return float(distances[block[hanging.argmax()]])
             first, size = first + size, 4 * size
         return np.inf
 
     def hangs_on(self, X: ArrayLike, j: int) -> NDArray[np.bool_]:
-        """For each row whether its answer changes with the bit of first-layer neuron ``j`` alone."""
-        layer = self.layers[0]
-        parts = [
-            self._hanging(_bits(activations(rows, layer.weights, layer.thresholds)[1]), j) for rows in self._chunks(X)
-        ]
+        """For each row whether its answer changes with the bit of first-layer step neuron ``j`` alone."""
+        parts = []
+        for rows in self._chunks(X):
+            _, bits = next(self._forward(rows))
+            parts.append(self._hanging(bits, j, 1 - bits[:, j]))
         return np.concatenate(parts)
 
-    def _hanging(self, bits: Bits, j: int) -> NDArray[np.bool_]:
+    def _hanging(self, levels: Levels, j: int, other: Levels) -> NDArray[np.bool_]:
         if len(self.layers) == 1:
-            return np.ones(len(bits), dtype=bool)
-        above = Network(self.layers[1:])
-        flipped = bits.copy()
-        flipped[:, j] ^= 1
-        answers: NDArray[np.bool_] = above.predict(bits) != above.predict(flipped)
-        return answers
+            return np.ones(len(levels), dtype=bool)
+        above, outputs = Network(self.layers[1:]), self.layers[0].outputs(levels)
+        changed = outputs.copy()
+        changed[:, j] = self.layers[0].outputs(other)
+        differs = (above.predict(outputs) != above.predict(changed)).reshape(len(levels), -1)
+        return np.asarray(differs.any(axis=1))
 
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
         """The network as readable rules, one neuron a line."""
@@ -166,7 +218,7 @@ class Network:
             is_output = k == len(self.layers)
             new_names = ["output"] if is_output and layer.width == 1 else [f"h{k}_{j}" for j in range(layer.width)]
             for name, weights, threshold in zip(new_names, layer.weights, layer.thresholds, strict=True):
-                lines.append(f"  {name} = [{_linear(weights, names)} >= {threshold:.6g}]")
+                lines.append(f"  {name} = {_rule(layer.activation, _linear(weights, names), threshold)}")
             names = new_names
         return "\n".join(lines)
 
@@ -180,7 +232,7 @@ class Network:
         return {
             "layers": [
                 {
-                    "activation": "step",
+                    "activation": to_plain(layer.activation),
                     "weights": layer.weights.tolist(),
                     "thresholds": layer.thresholds.tolist(),
                 }
@@ -191,26 +243,34 @@ class Network:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Network:
         try:
-            for layer in data["layers"]:
-                if layer["activation"] != "step":
-                    raise ModelFileError(f"unknown activation {layer['activation']!r}; this version knows 'step'.")
-            return cls(tuple(Layer(layer["weights"], layer["thresholds"]) for layer in data["layers"]))
-        except (KeyError, TypeError, InvalidInputError) as error:
-            raise ModelFileError(f"the network in the file is damaged ({error}).") from error
-        except ValueError as error:
-            if isinstance(error, ModelFileError):
-                raise
+            return cls(
+                tuple(
+                    Layer(layer["weights"], layer["thresholds"], from_plain(layer["activation"]))
+                    for layer in data["layers"]
+                )
+            )
+        except (KeyError, TypeError, ValueError, InvalidInputError) as error:
             raise ModelFileError(f"the network in the file is damaged ({error}).") from error
 
-    def _forward(self, rows: Floats) -> Iterator[tuple[Floats, Bits]]:
-        """Values ``w·h - t`` and their exact signs, layer by layer."""
+    def _forward(self, rows: Floats) -> Iterator[tuple[Floats, Levels]]:
+        """Values ``w·h - t`` (of the first threshold) and exact levels, layer by layer."""
         signals = rows
         for layer in self.layers:
-            values, signs = activations(signals, layer.weights, layer.thresholds)
-            yield values, signs
-            signals = _bits(signs).astype(np.float64)
+            if layer.activation == ARGMAX:
+                values, codes = argmax(signals, layer.weights, layer.thresholds)
+                yield values, codes[:, None].astype(np.int16)
+            elif layer.activation == IDENTITY:
+                yield signals @ layer.weights.T - layer.thresholds, np.empty((len(signals), 0), dtype=np.int16)
+            else:
+                first, *others = layer.thresholds.reshape(layer.width, -1).T
+                values, signs = activations(signals, layer.weights, first)
+                levels = (signs >= 0).astype(np.int16)
+                for thresholds in others:
+                    levels += activations(signals, layer.weights, thresholds)[1] >= 0
+                yield values, levels
+                signals = layer.outputs(levels)
 
-    def _output(self, rows: Floats) -> tuple[Floats, Bits]:
+    def _output(self, rows: Floats) -> tuple[Floats, Levels]:
         *_, last = self._forward(rows)
         return last
 
@@ -223,8 +283,16 @@ class Network:
             yield np.asarray(X[first : first + n_rows], dtype=np.float64)
 
 
-def _bits(signs: Bits) -> Bits:
-    return (signs >= 0).astype(np.int8)
+def _rule(activation: Activation, value: str, threshold: Any) -> str:
+    if activation == STEP:
+        return f"[{value} >= {threshold:.6g}]"
+    if isinstance(activation, Head):
+        return f"{value} - {threshold:.6g}" + (", the largest answers" if activation == ARGMAX else "")
+    values = activation.values
+    ends = np.atleast_1d(threshold)
+    return f"{values[0]:g}" + "".join(
+        f", {level:g} from {value} >= {end:.6g}" for level, end in zip(values[1:], ends, strict=True)
+    )
 
 
 def _linear(weights: Floats, names: Sequence[str]) -> str:

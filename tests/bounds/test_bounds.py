@@ -7,7 +7,6 @@ from conftest import INSTANCES, XOR, make_problem
 from stepnet.bounds.conflicts import conflict_bound, heaviest_of_group
 from stepnet.bounds.separability import constant_network, linear_network
 from stepnet.data import Dataset
-from stepnet.problem.architecture import Architecture
 
 
 def test_each_group_costs_all_but_its_heaviest_class():
@@ -37,14 +36,14 @@ def test_separation_up_to_conflicts_reaches_the_conflict_bound():
 
 def test_a_constant_network_answers_one_class():
     for code in (0, 1):
-        network = constant_network(Architecture.of(2, (3, 2), "neuron", "real"), code)
+        network = constant_network(make_problem(XOR, [0, 1, 1, 0], (3, 2)), code)
         assert network.predict(XOR).tolist() == [code] * 4
 
 
 def test_every_instance_gets_a_network_of_its_architecture():
     for instance in INSTANCES:
         problem = instance.problem()
-        for network in (constant_network(problem.architecture, 1), linear_network(problem)):
+        for network in (constant_network(problem, 1), linear_network(problem)):
             assert network is None or problem.evaluate(network) >= instance.optimum
 
 

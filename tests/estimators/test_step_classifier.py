@@ -165,7 +165,7 @@ def test_sparse_rows_get_a_clear_error():
         ({"hidden": (0,)}, InvalidInputError, "positive integers"),
         ({"hidden": (-3,)}, InvalidInputError, "positive integers"),
         ({"threshold": "none"}, InvalidInputError, "'neuron', 'layer'"),
-        ({"weights": "quaternary"}, InvalidInputError, "'real', 'ternary'"),
+        ({"weights": "quaternary"}, InvalidInputError, "'sign', 'ternary'"),
         ({"method": "guess"}, InvalidInputError, "'prove'"),
         ({"method": Exact(solver="cplex")}, InvalidInputError, "'highs'"),
         ({"method": Exact(formulation="loose")}, InvalidInputError, "'tight'"),

@@ -70,9 +70,9 @@ def smallest_gap(problem, encoding, network):
     point = encoding.start(network)
     signals = encoding.rows
     smallest = np.inf
-    bits = network.hidden_bits(problem.dataset.X)
+    bits = network.levels(problem.dataset.X)
     for k, (weights, thresholds) in enumerate(zip(encoding.weights, encoding.thresholds, strict=True)):
-        values = np.abs(signals @ point[weights].T - point[thresholds])
+        values = np.abs(signals @ point[weights].T - point[thresholds][:, 0])
         if problem.architecture.fixed_threshold == 0:
             values = values[signals.any(axis=1)]
         smallest = min(smallest, values.min(initial=np.inf), np.abs(point[thresholds]).min() or np.inf)

@@ -8,7 +8,7 @@ from conftest import CUBE, PARITY, XOR, make_problem
 from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.limits import Budget
 from stepnet.search.kernels import Buffers, forward
-from stepnet.search.local_search import Effort, _random_weights, _state, accepts_search, kernels_ready, local_search
+from stepnet.search.local_search import Effort, _random_weights, _state, kernels_ready, local_search
 from stepnet.search.polish import centred
 
 
@@ -62,12 +62,6 @@ def test_the_kernel_s_forward_pass_is_the_network_s():
     rows = problem.scaling.apply(problem.dataset.X)
     state = _state(problem, rows, *_random_weights(problem, rows, rng))
     assert forward(state, Buffers.of(state)) == pytest.approx((state.B[-1] != problem.dataset.y).sum())
-
-
-def test_discrete_weights_are_refused_with_a_reason():
-    answer = accepts_search(make_problem(XOR, [0, 1, 1, 0], weights="ternary"))
-    assert not answer
-    assert "real weights" in answer.reason
 
 
 @pytest.mark.parametrize("threshold", ["neuron", "layer", 0.5])

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from stepnet.activation import ARGMAX, STEP
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import Task
 from stepnet.backends.highs import Highs
@@ -38,7 +39,7 @@ def linear_network(
     join. None if the program was not solved in time or the weights are discrete.
     """
     architecture, dataset = problem.architecture, problem.dataset
-    if architecture.weights.is_integer:
+    if not architecture.is_plain:
         return None
     chosen = np.flatnonzero(heaviest_of_group(dataset))
     n_rows = max(1, _SAMPLE // dataset.n_features)
@@ -61,23 +62,36 @@ def linear_network(
     return network
 
 
-def constant_network(architecture: Architecture, code: int) -> Network:
-    """A network without a weight on any input; answers ``code`` unless fixed thresholds forbid it.
+def constant_network(problem: Problem, code: int) -> Network:
+    """A network that answers ``code`` whatever the row, unless fixed thresholds forbid it.
 
-    With a fixed threshold c <= 0 neurons without weights are on, and an output that counts one of
-    them against itself is off.
+    Weights are 0 where the domain has it; learned thresholds lie beyond every sum. With a fixed
+    threshold c <= 0 neurons without weights are on, and an output that counts one of them against
+    itself is off.
     """
-    fixed = architecture.fixed_threshold
-    layers = []
-    n_inputs = architecture.n_features
-    for width in architecture.widths:
-        thresholds = np.full(width, (0.0 if code else 1.0) if fixed is None else fixed)
-        layers.append(Layer(np.zeros((width, n_inputs)), thresholds))
-        n_inputs = width
-    if fixed is not None and fixed <= 0 and code == 0 and architecture.hidden:
-        against = np.zeros((1, architecture.hidden[-1]))
-        against[0, 0] = max(2 * fixed - 1, -architecture.weights.limit if architecture.weights.is_integer else -np.inf)
-        layers[-1] = Layer(against, layers[-1].thresholds)
+    architecture, fixed = problem.architecture, problem.architecture.fixed_threshold
+    largest = float(max(np.abs(column).max() for column in problem.dataset.X.T)) * architecture.n_features
+    layers, n_inputs = [], architecture.n_features
+    for width, kind, domain in zip(architecture.widths, architecture.activations, architecture.domains, strict=True):
+        weights = domain.nearest(np.zeros((width, n_inputs)))
+        beyond = largest * float(np.abs(weights).max()) + 1.0 if weights.any() else 1.0
+        if kind == ARGMAX:
+            is_free = architecture.threshold == "neuron"
+            thresholds = np.where(np.arange(width) == code, -beyond, beyond) * is_free
+        elif kind.thresholds is not None:
+            thresholds = np.array(kind.thresholds)
+        elif fixed is not None:
+            thresholds = np.array([fixed])
+        else:
+            thresholds = np.where(np.arange(kind.n_thresholds) < code, -beyond, beyond)
+        shape = (width,) if kind.n_thresholds == 1 else (width, kind.n_thresholds)
+        layers.append(Layer(weights, np.broadcast_to(thresholds, shape), kind))
+        n_inputs, largest = width, max((abs(v) for v in kind.values), default=0.0) * width
+    if fixed is not None and fixed <= 0 and code == 0 and architecture.hidden and layers[-1].activation == STEP:
+        against, domain = np.zeros((1, architecture.hidden[-1])), architecture.domains[-1]
+        against[0, 0] = max(2 * fixed - 1, domain.lower) if domain.is_integer else 2 * fixed - 1
+        if domain.contains(against):
+            layers[-1] = Layer(against, layers[-1].thresholds)
     return Network(tuple(layers))
 
 

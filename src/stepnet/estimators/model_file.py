@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from stepnet.activation import Staircase
 from stepnet.certify import Certificate
 from stepnet.errors import InvalidInputError, ModelFileError, StepnetError
 from stepnet.estimators.base import BaseStepClassifier
@@ -41,8 +42,8 @@ _OPTIONS = {
     "Prove": Prove,
     "Search": Search,
     "Integers": Integers,
-    "Real": Real,
     "Paper": Paper,
+    "Staircase": Staircase,
 }
 
 
@@ -122,8 +123,12 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
-    if isinstance(value, Integers | Real | Paper):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Integers):
+        return {"object": "Integers", "fields": {"largest": value.largest}}
+    if isinstance(value, Real):
+        return value.name
+    if isinstance(value, Paper | Staircase):
+        fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return {"object": type(value).__name__, "fields": fields}
     if isinstance(value, Formulation):
         return value.name

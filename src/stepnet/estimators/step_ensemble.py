@@ -100,7 +100,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The share of the votes for each class."""
         check_is_fitted(self)
-        votes = self.network_.hidden_bits(validate_data(self, X, reset=False, dtype=FLOATS))[-2]
+        votes = self.network_.levels(validate_data(self, X, reset=False, dtype=FLOATS))[-2]
         share = votes.mean(axis=1)
         return np.column_stack([1 - share, share])
 

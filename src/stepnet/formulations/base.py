@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stepnet.activation import ARGMAX
 from stepnet.arithmetic import Floats
 from stepnet.errors import Answer
 from stepnet.milp.model import Model
@@ -72,18 +73,21 @@ def safe_margin(largest_big_m: float) -> float:
 def normalised(layer: Layer, architecture: Architecture) -> Layer:
     """The layer with weights and thresholds in [-1, 1], computing the same.
 
-    Every neuron is divided by a power of two, which is exact; where a layer shares its threshold,
-    all neurons by the same one.
+    Every neuron is divided by a power of two, which is exact; where a layer shares its threshold or
+    compares its neurons, all by the same one.
     """
-    sizes = np.maximum(np.abs(layer.weights).max(axis=1, initial=0.0), np.abs(layer.thresholds))
-    if architecture.threshold == "layer":
+    thresholds = layer.thresholds.reshape(layer.width, -1)
+    sizes = np.maximum(np.abs(layer.weights).max(axis=1, initial=0.0), np.abs(thresholds).max(axis=1))
+    if architecture.threshold == "layer" or layer.activation == ARGMAX:
         sizes = np.full_like(sizes, sizes.max())
     exponents = np.where(sizes > 0, np.ceil(np.log2(np.where(sizes > 0, sizes, 1.0))), 0.0)
     factors = np.ldexp(1.0, -exponents.astype(int))
-    return Layer(layer.weights * factors[:, None], layer.thresholds * factors)
+    return layer.with_(layer.weights * factors[:, None], (layer.thresholds.T * factors).T)
 
 
-def with_fixed_threshold(layer: Layer, threshold: float) -> Layer:
-    """The layer with every neuron scaled so that its threshold is the given number (not 0)."""
-    factors = threshold / layer.thresholds
-    return Layer(layer.weights * factors[:, None], np.full(layer.width, threshold))
+def with_fixed_threshold(layer: Layer, fixed: float | tuple[float, ...]) -> Layer:
+    """The layer with every neuron scaled so that its thresholds are the given numbers (not all 0)."""
+    wanted = np.atleast_1d(fixed)
+    largest = int(np.abs(wanted).argmax())
+    factors = wanted[largest] / layer.thresholds.reshape(layer.width, -1)[:, largest]
+    return layer.with_(layer.weights * factors[:, None], np.broadcast_to(fixed, layer.thresholds.shape))

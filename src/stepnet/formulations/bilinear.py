@@ -7,7 +7,7 @@ from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.layered import Style, accepts_layered, encode_layered
 from stepnet.problem.problem import Problem
 
-_STYLE = Style(name="bilinear", linear=False, takes_integers=False)
+_STYLE = Style(name="bilinear", linear=False, takes_variants=False)
 
 
 class Bilinear(Formulation):

@@ -50,7 +50,7 @@ class Gates(Formulation):
                 f"formulation='gates' needs threshold='neuron', where neurons can be complemented freely; got "
                 f"threshold={architecture.threshold!r}. Use formulation='tight'."
             )
-        if architecture.weights.is_integer:
+        if not architecture.is_plain:
             return Answer("formulation='gates' takes real weights. Use formulation='tight'.")
         return YES
 
@@ -120,7 +120,7 @@ class GateEncoding(Encoding):
         if reading is None or reading.gate != self.gate:
             return None
         hidden = normalised(self.problem.scale(network).layers[0], self.problem.architecture)
-        bits = network.hidden_bits(self.problem.dataset.X)
+        bits = network.levels(self.problem.dataset.X)
         order, signs = list(reading.order), np.where(reading.flipped, -1.0, 1.0)
         ignored = np.array(reading.ignored)
         sides = bits[0][:, order] ^ np.array(reading.flipped)

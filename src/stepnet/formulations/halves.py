@@ -25,7 +25,7 @@ def half(encoding: LayeredEncoding, point: Floats, *, odd: bool) -> Model:
         is_odd = k % 2 == 0  # layers are numbered from 1
         if is_odd == odd:
             continue
-        fixed = [weights.ravel(), thresholds]
+        fixed = [weights.ravel(), thresholds.ravel()]
         if k < last:
             fixed.append(encoding.outputs[k].ravel())
         columns = np.concatenate(fixed)

@@ -2,21 +2,30 @@
 
 Variables
     w^k_jl   weight of neuron j of layer k on input l          in [-1, 1] (or the integer domain)
-    t^k_j    threshold: one a neuron, one a layer, or fixed     in [-1, 1]
-    u^ik_j   output of neuron j of layer k for row i            in {0, 1}
-    s^ik_jl  the product w^k_jl · u^i,k-1_l                     in [-1, 1]
+    t^k_jr   threshold r: of each neuron, one a layer, or fixed  in [-1, 1]
+    u^ik_jr  whether neuron j of layer k has reached it, row i   in {0, 1}
+    s^ik_jlr the product w^k_jl · u^i,k-1_lr                    in the domain of w, and 0
     e^i      row i is misclassified                             in {0, 1}
 Objective
     min Σ_i weight_i · e^i
-Rows, with a^ik_j = Σ_l w^1_jl x^i_l in the first layer and Σ_l s^ik_jl above
-    a^ik_j >= t^k_j + ε_on  - M (1 - u^ik_j)
-    a^ik_j <= t^k_j - ε_off + M u^ik_j
-    s <= u,  s >= -u,  s <= w + (1 - u),  s >= w - (1 - u)      with u = u^i,k-1_l
+Rows, with a^ik_j = Σ_l w^1_jl x^i_l in the first layer and, for activations with values v_0, ..., v_R,
+a^ik_j = Σ_l (v_0 w^k_jl + Σ_r (v_r - v_{r-1}) s^ik_jlr) above (a step: Σ_l s^ik_jl)
+    a^ik_j >= t^k_jr + ε_on  - M (1 - u^ik_jr)
+    a^ik_j <= t^k_jr - ε_off + M u^ik_jr
+    t^k_jr <= t^k_j,r+1
+    s <= upper u,  s >= lower u,  s <= w - lower (1 - u),  s >= w - upper (1 - u)     with u = u^i,k-1_lr
+The output, for a row of class c
+    one bit    a >= t + ε if c = 1,  a <= t - ε if c = 0                    unless e^i
+    ordinal    t_c + ε <= a <= t_{c+1} - ε                                  unless e^i
+    argmax     a_c - t_c >= a_o - t_o + ε for every other class o           unless e^i
 Zero inputs. With all thresholds fixed at 0 a neuron whose inputs are all 0 is on with a = t = 0 and
 cannot have a margin: rows x^i = 0 drop ε_on, and above the first layer so do rows with
     z^ik = 1  iff  u^i,k-1 = 0.
 Numbers other than 0. A fixed threshold c stands for any threshold of its sign: real weights take up
-the factor. So t^k_j is free in [ε, 1] or [-1, -ε], and decoding scales each neuron to c.
+the factor. So t^k_j is free in [ε, 1] or [-1, -ε], and decoding scales each neuron to c. Fixed
+thresholds of a staircase share one such factor a neuron.
+Integers. Where a layer's weights are integers and its inputs too, a < t means a <= t - 1 and no margin
+is needed; a learned threshold T is decoded as T - 1/2.
 """
 
 from __future__ import annotations
@@ -25,6 +34,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from stepnet.activation import ARGMAX, STEP
 from stepnet.arithmetic import Floats
 from stepnet.errors import YES, Answer
 from stepnet.formulations.base import (
@@ -37,7 +47,7 @@ from stepnet.formulations.base import (
     with_fixed_threshold,
 )
 from stepnet.milp.model import Columns, Model, ModelBuilder, Product, Term
-from stepnet.network import Layer, Network
+from stepnet.network import Layer, Levels, Network
 from stepnet.problem.problem import Problem
 
 _LARGEST_INTEGER = 2.0**40
@@ -48,7 +58,7 @@ class Style:
     """What tells the layered formulations apart."""
 
     name: str
-    takes_integers: bool = True  # integer weights too, or real ones alone
+    takes_variants: bool = True  # integer weights, staircases and several classes too
     linear: bool = True  # products as s-variables, or left to the solver
     row_wise_m: bool = True  # big-M of each row, or the paper's for all rows
     two_sided: bool = True  # a margin on both sides of a threshold, or on the strict one
@@ -58,16 +68,24 @@ class Style:
 
 
 def accepts_layered(problem: Problem, style: Style) -> Answer:
-    """Any depth, threshold and domain; integer domains need data on a grid that is not too fine."""
-    if not problem.architecture.weights.is_integer:
+    """Any depth, threshold, activation, output and domain; integers need data on a grid not too fine."""
+    architecture = problem.architecture
+    if architecture.is_plain:
         return YES
-    if not style.takes_integers:
-        return Answer(f"formulation={style.name!r} takes real weights. Use formulation='tight'.")
+    if not style.takes_variants:
+        return Answer(f"formulation={style.name!r} takes real weights, steps and two classes. Use formulation='tight'.")
+    values = architecture.activation.values
+    if architecture.fixed_threshold == 0 and architecture.hidden and values[0] != 0 and 0 in values:
+        return Answer(f"thresholds of 0 with {architecture.activation.name} need 0 as the lowest value.")
+    if any(domain.is_integer for domain in architecture.domains[1:]) and any(v != round(v) for v in values):
+        return Answer(f"integer weights above {architecture.activation.name} need values that are integers.")
+    if not architecture.domains[0].is_integer:
+        return YES
     rows = problem.scaling.apply(problem.dataset.X)
-    largest = np.abs(rows).sum(axis=1).max() * problem.architecture.weights.limit
+    largest = np.abs(rows).sum(axis=1).max() * architecture.domains[0].limit
     if not largest <= _LARGEST_INTEGER or (rows != np.round(rows)).any():
         return Answer(
-            f"weights={problem.architecture.weights.name!r} need data that are integers after multiplication by a "
+            f"weights={architecture.domains[0].name!r} need data that are integers after multiplication by a "
             f"power of two, below 2^40; these are not. Round them first, for example X = np.round(X * 64) / 64."
         )
     return YES
@@ -75,7 +93,7 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
 
 @dataclass
 class LayeredEncoding(Encoding):
-    """Columns by meaning: ``weights[k]`` (d_k × d_{k-1}), ``thresholds[k]`` (d_k), ``outputs[k]`` (m × d_k)."""
+    """Columns by meaning: ``weights[k]`` (d_k × d_{k-1}), ``thresholds[k]`` (d_k × R), ``outputs[k]`` (m × d_k × R)."""
 
     problem: Problem
     style: Style
@@ -84,8 +102,9 @@ class LayeredEncoding(Encoding):
     weights: list[Columns] = field(default_factory=list)
     thresholds: list[Columns] = field(default_factory=list)
     outputs: list[Columns] = field(default_factory=list)  # of the hidden layers, and the paper's output
-    products: list[Columns] = field(default_factory=list)  # s of layers 2..K
+    products: list[Columns] = field(default_factory=list)  # s of layers 2..K: m × d_k × d_{k-1} × R
     all_off: list[Columns] = field(default_factory=list)  # z of layers 2..K, where needed
+    halves: list[tuple[Columns, Columns]] = field(default_factory=list)  # w = 2 b - 1: pairs (w, b)
     errors: Columns | None = None
 
     def __post_init__(self) -> None:
@@ -100,55 +119,67 @@ class LayeredEncoding(Encoding):
     model: Model = field(init=False)
 
     def decode(self, point: Floats) -> Network:
-        architecture = self.problem.architecture
-        layers = [
-            Layer(point[weights], point[thresholds])
-            for weights, thresholds in zip(self.weights, self.thresholds, strict=True)
-        ]
-        if architecture.weights.is_integer:
-            layers = self._decode_integers(layers)
-        elif architecture.fixed_threshold:
-            layers = [with_fixed_threshold(layer, architecture.fixed_threshold) for layer in layers]
+        layers = [self._decoded(k, point) for k in range(len(self.weights))]
         network = Network(tuple(layers))
         return self.problem.restore(network) if self.style.scaled else network
 
     def start(self, network: Network) -> Floats | None:
-        if self.problem.architecture.refuses(network):
+        architecture = self.problem.architecture
+        if architecture.refuses(network):
             return None
-        bits = network.hidden_bits(self.problem.dataset.X)
+        levels = network.levels(self.problem.dataset.X)
         if self.style.scaled:
             network = self.problem.scale(network)
-        is_integer = self.problem.architecture.weights.is_integer
         point = np.zeros(self.model.n_columns)
         for k, layer in enumerate(network.layers):
-            ready = layer if is_integer else normalised(layer, self.problem.architecture)
+            ready = self._encoded(k, layer)
             point[self.weights[k]] = ready.weights
-            point[self.thresholds[k]] = np.ceil(ready.thresholds) if is_integer else ready.thresholds
+            point[self.thresholds[k]] = ready.thresholds.reshape(layer.width, -1)
             if k < len(self.outputs):
-                point[self.outputs[k]] = bits[k]
+                point[self.outputs[k]] = _reached(levels[k], self.outputs[k].shape[2])
             if k and self.products:
-                point[self.products[k - 1]] = ready.weights[None] * bits[k - 1][:, None, :]
+                reached = _reached(levels[k - 1], self.products[k - 1].shape[3])
+                point[self.products[k - 1]] = ready.weights[None, :, :, None] * reached[:, None]
             if k and self.all_off:
-                point[self.all_off[k - 1]] = ~bits[k - 1].any(axis=1)
+                point[self.all_off[k - 1]] = ~levels[k - 1].any(axis=1)
+        for weights, bits in self.halves:
+            point[bits] = (point[weights] + 1) / 2
         if self.errors is not None:
-            point[self.errors] = bits[-1][:, 0] != self.problem.dataset.y
+            point[self.errors] = levels[-1][:, 0] != self.problem.dataset.y
         return np.clip(point, self.model.lower, self.model.upper)
 
-    def _decode_integers(self, layers: list[Layer]) -> list[Layer]:
-        """Rounded; a learned threshold T moves to T - 1/2, which no sum of integers meets."""
-        fixed = self.problem.architecture.fixed_threshold
-        result = []
-        for layer in layers:
-            thresholds = np.round(layer.thresholds) - 0.5 if fixed is None else np.full(layer.width, fixed)
-            result.append(Layer(np.round(layer.weights), thresholds))
+    def _decoded(self, k: int, point: Floats) -> Layer:
+        architecture, kind = self.problem.architecture, self.problem.architecture.activations[k]
+        weights, thresholds = point[self.weights[k]], np.sort(point[self.thresholds[k]], axis=1)
+        if kind.n_thresholds == 1:
+            thresholds = thresholds[:, 0]
+        fixed = kind.thresholds if kind.thresholds is not None else architecture.fixed_threshold
+        if kind == ARGMAX:
+            fixed = None
+        if not architecture.domains[k].is_integer:
+            layer = Layer(weights, thresholds, kind)
+            return layer if fixed is None or not np.any(fixed) else with_fixed_threshold(layer, fixed)
         if fixed is not None:  # the scaling back of the first layer will divide it again
-            result[0] = Layer(result[0].weights, result[0].thresholds * self.problem.scaling.grid)
-        return result
+            grid = self.problem.scaling.grid if k == 0 else 1.0
+            return Layer(np.round(weights), np.broadcast_to(np.multiply(fixed, grid), thresholds.shape), kind)
+        # A learned threshold T moves to T - 1/2, which no sum of integers meets.
+        return Layer(np.round(weights), np.round(thresholds) - (0.0 if kind == ARGMAX else 0.5), kind)
+
+    def _encoded(self, k: int, layer: Layer) -> Layer:
+        architecture = self.problem.architecture
+        if architecture.domains[k].is_integer:
+            return layer.with_(layer.weights, np.ceil(layer.thresholds))
+        return normalised(layer, architecture)
+
+
+def _reached(levels: Levels, n_thresholds: int) -> Floats:
+    """For each threshold whether it is reached: rows × neurons × thresholds."""
+    return (levels[:, :, None] > np.arange(n_thresholds)).astype(np.float64)
 
 
 def encode_layered(problem: Problem, style: Style) -> LayeredEncoding:
     """Build the program."""
-    rows = problem.scaling.apply(problem.dataset.X) if style.scaled else problem.dataset.X
+    rows = problem.scaling.apply(problem.dataset.X) if style.scaled else problem.dataset.X.astype(np.float64)
     return _Builder(problem, style, rows).build()
 
 
@@ -157,38 +188,41 @@ class _Builder:
 
     def __init__(self, problem: Problem, style: Style, rows: Floats) -> None:
         self.problem, self.style, self.rows = problem, style, rows
-        self.architecture, self.domain = problem.architecture, problem.architecture.weights
+        self.architecture = problem.architecture
+        self.domains, self.kinds = self.architecture.domains, self.architecture.activations
         self.y = problem.dataset.y
         self.row_weights = problem.dataset.weights / problem.dataset.unit
         self.model = ModelBuilder()
         self.widths = problem.architecture.widths
         sizes = [self._largest_sum(k) for k in range(len(self.widths))]
-        self.largest_thresholds = [self._largest_threshold(size) for size in sizes]
+        self.largest_thresholds = [self._largest_threshold(k, size) for k, size in enumerate(sizes)]
         self.big_m = [size + t for size, t in zip(sizes, self.largest_thresholds, strict=True)]
         self.margin = self._margin()
         self.encoding = LayeredEncoding(problem, style, rows, self.margin)
-        self.encoding.is_safe = self.domain.is_integer or self._is_safe()
+        self.encoding.is_safe = not self.margin or self._is_safe()
 
     def _largest_sum(self, k: int) -> Floats:
         """The largest |a^ik_j| of each row."""
         if k == 0 and self.style.row_wise_m:
-            sizes: Floats = self.domain.limit * np.abs(self.rows).sum(axis=1)
+            sizes: Floats = self.domains[0].limit * np.abs(self.rows).sum(axis=1)
             return sizes
         if k == 0:
             radius = float(np.linalg.norm(self.rows, axis=1).max())
             return np.full(len(self.rows), self.rows.shape[1] * radius)
-        return np.full(len(self.rows), self.domain.limit * self.widths[k - 1])
+        largest = max(abs(value) for value in self.architecture.activation.values)
+        return np.full(len(self.rows), self.domains[k].limit * self.widths[k - 1] * largest)
 
-    def _largest_threshold(self, sizes: Floats) -> float:
-        return float(sizes.max()) + 1.0 if self.domain.is_integer else 1.0
+    def _largest_threshold(self, k: int, sizes: Floats) -> float:
+        return float(sizes.max()) + 1.0 if self.domains[k].is_integer else 1.0
 
     def _margin(self) -> float:
         """0 for integers: there a < t means a <= t - 1, with nothing lost."""
-        if self.domain.is_integer:
+        real = [m for m, domain in zip(self.big_m, self.domains, strict=True) if not domain.is_integer]
+        if not real:
             return 0.0
         if not self.style.two_sided:
             return 1e-4
-        return safe_margin(max(float(m.max()) for m in self.big_m))
+        return safe_margin(max(float(m.max()) for m in real))
 
     def _is_safe(self) -> bool:
         """Whether a variable that is integral up to the usual 1e-6 cannot buy more than the margin."""
@@ -198,142 +232,199 @@ class _Builder:
         is_off: Columns | None = None
         signals: Columns | None = None
         for k in range(len(self.widths)):
-            weights = self._add_weights(k)
-            thresholds = self._add_thresholds(k)
+            self._add_weights(k)
+            self._add_thresholds(k)
             if k:
                 assert signals is not None
                 is_off = self._add_all_off(k, signals)
             is_output = k == len(self.widths) - 1
             if is_output and self.style.one_sided_output:
-                self._add_output(k, weights, thresholds, signals, is_off)
+                self._add_output(k, signals, is_off)
             else:
-                signals = self._add_layer(k, weights, thresholds, signals, is_off, is_output)
+                signals = self._add_layer(k, signals, is_off, is_output)
         self.encoding.model = self.model.build()
         return self.encoding
 
-    def _add_weights(self, k: int) -> Columns:
-        n_inputs = self.widths[k - 1] if k else self.rows.shape[1]
-        limit, integer = self.domain.limit, self.domain.is_integer
-        columns = self.model.add_columns(f"w{k + 1}", (self.widths[k], n_inputs), -limit, limit, integer=integer)
+    def _add_weights(self, k: int) -> None:
+        shape = (self.widths[k], self.widths[k - 1] if k else self.rows.shape[1])
+        domain = self.domains[k]
+        columns = self.model.add_columns(f"w{k + 1}", shape, domain.lower, domain.upper, integer=domain.is_integer)
         self.encoding.weights.append(columns)
-        return columns
+        if domain.is_integer and domain.stride == 2:
+            bits = self.model.add_columns(f"b{k + 1}", shape, 0, 1, integer=True)
+            self.model.add_rows([(columns.ravel(), 1.0), (bits.ravel(), -2.0)], lower=-1.0, upper=-1.0)
+            self.encoding.halves.append((columns, bits))
 
-    def _add_thresholds(self, k: int) -> Columns:
-        width, largest = self.widths[k], self.largest_thresholds[k]
-        fixed, integer = self.architecture.fixed_threshold, self.domain.is_integer
-        low, high = -largest, largest
-        if fixed is not None and integer:
-            scale = self.problem.scaling.grid if k == 0 else 1.0
-            low = high = float(np.ceil(np.clip(fixed * scale, -largest, largest)))
-        elif fixed is not None:
-            low, high = (0.0, 0.0) if fixed == 0 else ((self.margin, 1.0) if fixed > 0 else (-1.0, -self.margin))
-        n_columns = 1 if self.architecture.threshold == "layer" else width
-        columns = self.model.add_columns(f"t{k + 1}", n_columns, low, high, integer=integer)
-        columns = np.broadcast_to(columns, width).copy()
-        self.encoding.thresholds.append(columns)
+    def _add_thresholds(self, k: int) -> None:
+        width, largest, kind = self.widths[k], self.largest_thresholds[k], self.kinds[k]
+        fixed, integer = self.architecture.fixed_threshold, self.domains[k].is_integer
+        name, shape = f"t{k + 1}", (width, kind.n_thresholds)
+        if kind.thresholds is not None:
+            columns = self._add_fixed_stairs(k, np.array(kind.thresholds))
+        elif kind == ARGMAX:
+            high = 0.0 if self.architecture.threshold != "neuron" else largest
+            columns = self.model.add_columns(name, shape, -high, high, integer=integer)
+        else:
+            low, high = -largest, largest
+            if fixed is not None and integer:
+                scale = self.problem.scaling.grid if k == 0 else 1.0
+                low = high = float(np.ceil(np.clip(fixed * scale, -largest, largest)))
+            elif fixed is not None:
+                low, high = (0.0, 0.0) if fixed == 0 else ((self.margin, 1.0) if fixed > 0 else (-1.0, -self.margin))
+            shape = (1, kind.n_thresholds) if self.architecture.threshold == "layer" else shape
+            columns = self.model.add_columns(name, shape, low, high, integer=integer)
+            if kind.n_thresholds > 1:
+                below, above = columns[:, :-1].ravel(), columns[:, 1:].ravel()
+                self.model.add_rows([(below, 1.0), (above, -1.0)], upper=0.0)
+        self.encoding.thresholds.append(np.broadcast_to(columns, (width, kind.n_thresholds)).copy())
+
+    def _add_fixed_stairs(self, k: int, thresholds: Floats) -> Columns:
+        """Fixed thresholds of a staircase: with real weights up to one positive factor a neuron."""
+        width, n_thresholds, largest = self.widths[k], len(thresholds), self.largest_thresholds[k]
+        if self.domains[k].is_integer:
+            numbers = np.ceil(np.clip(thresholds * (self.problem.scaling.grid if k == 0 else 1.0), -largest, largest))
+            shape = (width, n_thresholds)
+            low = np.broadcast_to(numbers, shape)
+            return self.model.add_columns(f"t{k + 1}", shape, low, low, integer=True)
+        size = float(np.abs(thresholds).max()) or 1.0
+        factors = self.model.add_columns(f"f{k + 1}", width, self.margin, 1.0)
+        columns = self.model.add_columns(f"t{k + 1}", (width, n_thresholds), -1.0, 1.0)
+        repeated = np.repeat(factors, n_thresholds)
+        self.model.add_rows(
+            [(columns.ravel(), 1.0), (repeated, -np.tile(thresholds / size, width))], lower=0.0, upper=0.0
+        )
         return columns
 
     def _add_all_off(self, k: int, signals: Columns) -> Columns | None:
         """z^ik = 1 iff every neuron below is off; only where thresholds are 0 and margins two-sided."""
-        if self.architecture.fixed_threshold != 0 or self._margin_on(k) == 0:
+        if self.architecture.fixed_threshold != 0 or self._margin_on(k) == 0 or self.architecture.activation != STEP:
             return None
         columns = self.model.add_columns(f"z{k + 1}", len(self.rows), 0, 1, integer=True)
+        signals = signals[:, :, 0]
         self.model.add_rows([(columns, 1.0), (signals, 1.0)], lower=1.0)
         repeated = np.repeat(columns, signals.shape[1])
         self.model.add_rows([(repeated, 1.0), (signals.ravel(), 1.0)], upper=1.0)
         self.encoding.all_off.append(columns)
         return columns
 
-    def _add_layer(
-        self,
-        k: int,
-        weights: Columns,
-        thresholds: Columns,
-        signals: Columns | None,
-        is_off: Columns | None,
-        is_output: bool,
-    ) -> Columns:
+    def _add_layer(self, k: int, signals: Columns | None, is_off: Columns | None, is_output: bool) -> Columns:
         """Both implications of every neuron; for the paper's output also the objective."""
-        m, width = len(self.rows), self.widths[k]
-        cost = np.where(self.y == 1, -1.0, 1.0)[:, None] * self.row_weights[:, None] if is_output else 0.0
+        m, width, n_thresholds = len(self.rows), self.widths[k], self.kinds[k].n_thresholds
+        cost = np.where(self.y == 1, -1.0, 1.0)[:, None, None] * self.row_weights[:, None, None] if is_output else 0.0
         if is_output:
             self.model.offset = float(self.row_weights[self.y == 1].sum())
-        outputs = self.model.add_columns(f"u{k + 1}", (m, width), 0, 1, cost=cost, integer=True)
+        outputs = self.model.add_columns(f"u{k + 1}", (m, width, n_thresholds), 0, 1, cost=cost, integer=True)
         self.encoding.outputs.append(outputs)
-        terms, products, in_row = self._sums(k, weights, signals, slice(None))
-        thresholds = np.tile(thresholds, m)
-        flat = outputs.ravel()
+        in_row, neurons = np.repeat(np.arange(m), width), np.tile(np.arange(width), m)
+        terms, products = self._sums(k, signals, in_row, neurons)
         big_m = self.big_m[k][in_row]
         on, off = self._margins(k)
         on = on[in_row]
-        # a - t - (M + ε_on) u >= -M        and        a - t - (M + ε_off) u <= -ε_off
         exempt = [] if is_off is None else [(is_off[in_row], on)]
-        self.model.add_rows(
-            [*terms, (thresholds, -1.0), (flat, -(big_m + on)), *exempt], lower=-big_m, products=products
-        )
-        self.model.add_rows([*terms, (thresholds, -1.0), (flat, -(big_m + off))], upper=-off, products=products)
+        for r in range(n_thresholds):
+            # a - t - (M + ε_on) u >= -M        and        a - t - (M + ε_off) u <= -ε_off
+            thresholds, flat = self.encoding.thresholds[k][neurons, r], outputs[:, :, r].ravel()
+            self.model.add_rows(
+                [*terms, (thresholds, -1.0), (flat, -(big_m + on)), *exempt], lower=-big_m, products=products
+            )
+            self.model.add_rows([*terms, (thresholds, -1.0), (flat, -(big_m + off))], upper=-off, products=products)
+        if n_thresholds > 1:
+            lower, upper = outputs[:, :, :-1].ravel(), outputs[:, :, 1:].ravel()
+            self.model.add_rows([(lower, 1.0), (upper, -1.0)], lower=0.0)
         return outputs
 
-    def _add_output(
-        self, k: int, weights: Columns, thresholds: Columns, signals: Columns | None, is_off: Columns | None
+    def _add_output(self, k: int, signals: Columns | None, is_off: Columns | None) -> None:
+        """Only the implications that a row's class needs: e = 0 puts the row into its class."""
+        self.encoding.errors = self.model.add_columns("e", len(self.rows), 0, 1, cost=self.row_weights, integer=True)
+        if self.kinds[k] == ARGMAX:
+            self._add_argmax(k, signals)
+            return
+        for code in np.unique(self.y).tolist():
+            members = np.flatnonzero(self.y == code)
+            if code > 0:
+                self._add_side(k, signals, is_off, members, code - 1, above=True)
+            if code < self.kinds[k].n_thresholds:
+                self._add_side(k, signals, is_off, members, code, above=False)
+
+    def _add_side(
+        self, k: int, signals: Columns | None, is_off: Columns | None, members: Columns, number: int, *, above: bool
     ) -> None:
-        """Only the implication that a row's class needs: e = 0 puts the row on its side."""
-        m = len(self.rows)
-        errors = self.model.add_columns("e", m, 0, 1, cost=self.row_weights, integer=True)
-        self.encoding.errors = errors
+        """Rows that belong above or below a threshold of the output neuron, unless e = 1."""
+        assert self.encoding.errors is not None
         on, off = self._margins(k)
-        for label in (1, 0):
-            members = np.flatnonzero(self.y == label)
-            if not members.size:
-                continue
-            terms, products, in_row = self._sums(k, weights, signals, members)
-            threshold = np.broadcast_to(thresholds, members.size)
-            big_m = self.big_m[k][in_row]
-            if label == 1:
-                exempt = [] if is_off is None else [(is_off[members], on[members])]
-                terms = [*terms, (threshold, -1.0), (errors[members], big_m + on[members]), *exempt]
-                self.model.add_rows(terms, lower=on[members], products=products)
-            else:
-                terms = [*terms, (threshold, -1.0), (errors[members], -(big_m + off))]
-                self.model.add_rows(terms, upper=-off, products=products)
+        terms, products = self._sums(k, signals, members, np.zeros(len(members), dtype=np.int64))
+        threshold = np.broadcast_to(self.encoding.thresholds[k][0, number], members.size)
+        big_m, errors = self.big_m[k][members], self.encoding.errors[members]
+        if above:
+            exempt = [] if is_off is None else [(is_off[members], on[members])]
+            terms = [*terms, (threshold, -1.0), (errors, big_m + on[members]), *exempt]
+            self.model.add_rows(terms, lower=on[members], products=products)
+        else:
+            terms = [*terms, (threshold, -1.0), (errors, -(big_m + off))]
+            self.model.add_rows(terms, upper=-off, products=products)
+
+    def _add_argmax(self, k: int, signals: Columns | None) -> None:
+        """A row's class beats every other one; ties go to the lowest code."""
+        assert self.encoding.errors is not None
+        thresholds = self.encoding.thresholds[k][:, 0]
+        for code in np.unique(self.y).tolist():
+            members = np.flatnonzero(self.y == code)
+            own = np.full(len(members), code)
+            for other in range(self.widths[k]):
+                if other == code:
+                    continue
+                lead = self.margin
+                if self.domains[k].is_integer:
+                    lead = 1.0 if other < code else 0.0
+                mine, products = self._sums(k, signals, members, own)
+                theirs, other_products = self._sums(k, signals, members, np.full(len(members), other))
+                terms = [*mine, *((columns, -np.asarray(values)) for columns, values in theirs)]
+                terms += [(np.full(len(members), thresholds[code]), -1.0)]
+                terms += [(np.full(len(members), thresholds[other]), 1.0)]
+                terms += [(self.encoding.errors[members], 2 * self.big_m[k][members] + lead)]
+                negated = [(w, u, -np.asarray(values)) for w, u, values in other_products]
+                self.model.add_rows(terms, lower=lead, products=[*products, *negated])
 
     def _margins(self, k: int) -> tuple[Floats, float]:
         """ε_on of each row, and ε_off."""
         on = np.full(len(self.rows), self._margin_on(k))
         if k == 0 and self.architecture.fixed_threshold == 0:
             on[~self.rows.any(axis=1)] = 0.0
-        return on, 1.0 if self.domain.is_integer else self.margin
+        return on, 1.0 if self.domains[k].is_integer else self.margin
 
     def _margin_on(self, k: int) -> float:
-        return self.margin if self.style.two_sided and not self.domain.is_integer else 0.0
+        return self.margin if self.style.two_sided and not self.domains[k].is_integer else 0.0
 
     def _sums(
-        self, k: int, weights: Columns, signals: Columns | None, members: slice | Columns
-    ) -> tuple[list[Term], list[Product], Columns]:
-        """The terms of a^ik_j for the given rows i and all j, and the row that each belongs to."""
-        width, n_inputs = weights.shape
-        numbers = np.arange(len(self.rows))[members]
-        in_row = np.repeat(numbers, width)
-        repeated = np.tile(weights, (len(numbers), 1))
+        self, k: int, signals: Columns | None, in_row: Columns, neurons: Columns
+    ) -> tuple[list[Term], list[Product]]:
+        """The terms of a^ik_j for pairs of a row i and a neuron j."""
+        weights = self.encoding.weights[k][neurons]
         if signals is None:
-            return [(repeated, np.repeat(self.rows[members], width, axis=0))], [], in_row
+            return [(weights, self.rows[in_row])], []
+        values = np.array(self.architecture.activation.values)
+        rises = np.tile(np.diff(values), weights.shape[1])
+        constant: list[Term] = [(weights, float(values[0]))] if values[0] else []
         if not self.style.linear:
-            return [], [(repeated, np.repeat(signals[members], width, axis=0), 1.0)], in_row
+            n_thresholds = signals.shape[2]
+            bits = signals[in_row].reshape(len(in_row), -1)
+            return constant, [(np.repeat(weights, n_thresholds, axis=1), bits, rises[None, :])]
         if len(self.encoding.products) < k:
-            self._add_products(k, weights, signals)
-        products = self.encoding.products[k - 1][members].reshape(-1, n_inputs)
-        return [(products, np.ones(n_inputs)[None, :])], [], in_row
+            self._add_products(k, signals)
+        products = self.encoding.products[k - 1][in_row, neurons].reshape(len(in_row), -1)
+        return [(products, rises[None, :]), *constant], []
 
-    def _add_products(self, k: int, weights: Columns, signals: Columns) -> None:
-        """s = w · u, for every row, neuron and input."""
-        m, (width, n_inputs), limit = len(self.rows), weights.shape, self.domain.limit
-        shape = (m, width, n_inputs)
-        columns = self.model.add_columns(f"s{k + 1}", shape, -limit, limit, integer=self.domain.is_integer)
+    def _add_products(self, k: int, signals: Columns) -> None:
+        """s = w · u, for every row, neuron, input and threshold."""
+        weights, domain = self.encoding.weights[k], self.domains[k]
+        shape = (len(self.rows), *weights.shape, signals.shape[2])
+        lower, upper = min(domain.lower, 0.0), max(domain.upper, 0.0)
+        columns = self.model.add_columns(f"s{k + 1}", shape, lower, upper, integer=domain.is_integer)
         s = columns.ravel()
-        u = np.broadcast_to(signals[:, None, :], shape).ravel()
-        w = np.broadcast_to(weights[None], shape).ravel()
-        self.model.add_rows([(s, 1.0), (u, -limit)], upper=0.0)
-        self.model.add_rows([(s, 1.0), (u, limit)], lower=0.0)
-        self.model.add_rows([(s, 1.0), (w, -1.0), (u, limit)], upper=limit)
-        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -limit)], lower=-limit)
+        u = np.broadcast_to(signals[:, None], shape).ravel()
+        w = np.broadcast_to(weights[None, :, :, None], shape).ravel()
+        self.model.add_rows([(s, 1.0), (u, -domain.upper)], upper=0.0)
+        self.model.add_rows([(s, 1.0), (u, -domain.lower)], lower=0.0)
+        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -domain.lower)], upper=-domain.lower)
+        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -domain.upper)], lower=-domain.upper)
         self.encoding.products.append(columns)

@@ -34,7 +34,7 @@ class Paper(Formulation):
     def style(self) -> Style:
         return Style(
             name=self.name,
-            takes_integers=False,
+            takes_variants=False,
             row_wise_m=False,
             one_sided_output=False,
             two_sided=self.two_sided,

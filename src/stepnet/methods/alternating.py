@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
@@ -17,8 +18,8 @@ from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
 from stepnet.network import Network
 from stepnet.result import Claim
-from stepnet.search.local_search import random_network
 from stepnet.search.polish import centred
+from stepnet.search.start import random_network
 
 
 @dataclass(kw_only=True, repr=False)
@@ -55,7 +56,7 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
         backend = backend_for(self.solver, encoding.model)
         begin(run, start, separate=False)
         run.stage = "alternating"
-        network = centred(problem, start or random_network(problem, run.seed))
+        network = centred(problem, start or random_network(problem, np.random.default_rng(run.seed)))
         loss = run.offer(network)
         while not run.is_over:
             before = loss

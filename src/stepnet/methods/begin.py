@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.separability import constant_network, linear_network
 from stepnet.errors import InvalidInputError
@@ -21,8 +23,8 @@ def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: boo
         if reason is not None:
             raise InvalidInputError(f"start is not a network of this problem: {reason}.")
         run.offer(start)
-    for code in (0, 1):
-        run.offer(constant_network(problem.architecture, code))
+    for code in np.unique(problem.dataset.y).tolist():
+        run.offer(constant_network(problem, code))
     if bounds:
         run.raise_bound(Bound(conflict_bound(problem.dataset), proof="free bound: equal rows of different classes"))
     if separate and bounds and not run.is_over:

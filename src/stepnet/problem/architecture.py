@@ -1,15 +1,16 @@
-"""Architecture: the widths, the threshold rule and the weight domain of a network."""
+"""Architecture: the widths, activations, threshold rule and weight domains of a network."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
+from stepnet.activation import ARGMAX, STEP, Activation, Staircase, activation
 from stepnet.checks import is_finite_number, is_integer
 from stepnet.errors import InvalidInputError
 from stepnet.network import Network
-from stepnet.problem.weights import WeightDomain, weight_domain
+from stepnet.problem.weights import Real, WeightDomain, weight_domains
 
 Threshold = Literal["neuron", "layer"] | float
 
@@ -19,28 +20,69 @@ class Architecture:
     """Which networks are admitted.
 
     ``threshold`` is ``"neuron"`` (each neuron learns its own), ``"layer"`` (each layer learns one;
-    the paper's λ_k) or a number that all neurons have (0.0: the paper's BDNN_0).
+    the paper's λ_k) or a number that all neurons have (0.0: the paper's BDNN_0). Staircases of more
+    than two values have thresholds of their own.
     """
 
     n_features: int
-    hidden: tuple[int, ...] = (25,)
-    threshold: Threshold = "neuron"
-    weights: WeightDomain = field(default_factory=lambda: weight_domain("real"))
+    hidden: tuple[int, ...]
+    threshold: Threshold
+    domains: tuple[WeightDomain, ...]  # one a layer
+    activation: Staircase = STEP  # of the hidden layers
+    output: Activation = STEP
+    n_outputs: int = 1
 
     @classmethod
-    def of(cls, n_features: int, hidden: object, threshold: object, weights: object) -> Architecture:
+    def of(
+        cls,
+        n_features: int,
+        hidden: object,
+        threshold: object,
+        weights: object,
+        hidden_activation: object = STEP,
+        output: Activation = STEP,
+        n_outputs: int = 1,
+    ) -> Architecture:
         """From what a user typed, checked."""
-        return cls(n_features, checked_hidden(hidden), checked_threshold(threshold), weight_domain(weights))
+        widths, stairs = checked_hidden(hidden), activation(hidden_activation)
+        rule = checked_threshold(threshold)
+        if rule != "neuron" and (stairs.n_thresholds > 1 or stairs.thresholds is not None):
+            raise InvalidInputError(
+                f"threshold={threshold!r} is for steps; a Staircase has thresholds of its own, fixed in "
+                f"Staircase(values, thresholds) or learned. Use threshold='neuron'."
+            )
+        domains = weight_domains(weights, len(widths) + 1)
+        return cls(n_features, widths, rule, domains, stairs, output, n_outputs)
 
     @property
     def widths(self) -> tuple[int, ...]:
         """d_1, ..., d_K."""
-        return (*self.hidden, 1)
+        return (*self.hidden, self.n_outputs)
+
+    @property
+    def activations(self) -> tuple[Activation, ...]:
+        """One a layer."""
+        return (*(self.activation for _ in self.hidden), self.output)
 
     @property
     def fixed_threshold(self) -> float | None:
         """The number that all thresholds have, or None if thresholds are learned."""
         return None if isinstance(self.threshold, str) else self.threshold
+
+    @property
+    def has_integers(self) -> bool:
+        """Whether some layer's weights are integers."""
+        return any(domain.is_integer for domain in self.domains)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is all steps with one output bit and real weights: what the fast searches take."""
+        return (
+            self.activation == STEP
+            and self.output == STEP
+            and self.n_outputs == 1
+            and all(isinstance(domain, Real) for domain in self.domains)
+        )
 
     def refuses(self, network: Network) -> str | None:
         """Why the network is not one of this architecture, or None if it is."""
@@ -49,12 +91,17 @@ class Architecture:
                 f"it has {network.n_features} features and widths {network.widths}, "
                 f"not {self.n_features} and {self.widths}"
             )
-        for layer in network.layers:
-            wanted = layer.thresholds[0] if self.threshold == "layer" else self.fixed_threshold
-            if wanted is not None and (layer.thresholds != wanted).any():
-                return f"its thresholds {layer.thresholds} do not fit threshold={self.threshold!r}"
-            if not self.weights.contains(layer.weights):
-                return f"its weights are not {self.weights.name}"
+        for layer, kind, domain in zip(network.layers, self.activations, self.domains, strict=True):
+            if layer.activation.name != kind.name:
+                return f"its activation {layer.activation.name} is not {kind.name}"
+            if kind.thresholds is not None and (layer.thresholds.reshape(layer.width, -1) != kind.thresholds).any():
+                return f"its thresholds {layer.thresholds} are not {kind.thresholds}"
+            if kind.n_thresholds == 1 and kind.thresholds is None and kind != ARGMAX:
+                wanted = layer.thresholds[0] if self.threshold == "layer" else self.fixed_threshold
+                if wanted is not None and (layer.thresholds != wanted).any():
+                    return f"its thresholds {layer.thresholds} do not fit threshold={self.threshold!r}"
+            if not domain.contains(layer.weights):
+                return f"its weights are not {domain.name}"
         return None
 
 

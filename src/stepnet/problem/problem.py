@@ -34,9 +34,10 @@ class Problem:
         neuron. Discrete weights take up neither: there all features get one factor that makes them integers.
         """
         architecture = self.architecture
-        if architecture.weights.is_integer:
+        if architecture.domains[0].is_integer:
             return Scaling.to_integers(self.dataset.X)
-        return Scaling.fit(self.dataset.X, centre=architecture.threshold == "neuron")
+        is_free = architecture.threshold == "neuron" and architecture.activations[0].thresholds is None
+        return Scaling.fit(self.dataset.X, centre=is_free)
 
     def restore(self, network: Network) -> Network:
         """A network for the scaled rows, as one for the original rows."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,69 +12,100 @@ from stepnet.checks import is_integer
 from stepnet.errors import InvalidInputError
 
 
-class WeightDomain(Protocol):
-    """What formulations and searches ask of a domain."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def is_integer(self) -> bool: ...
-
-    @property
-    def limit(self) -> float:
-        """Weights lie in [-limit, limit], in the form the programs use."""
-        ...
-
-    def contains(self, weights: Floats) -> bool: ...
-
-
 @dataclass(frozen=True)
 class Real:
     """Any real number; programs normalise them to [-1, 1], which changes no answer."""
 
-    name: str = "real"
-    is_integer: bool = False
-    limit: float = 1.0
+    name = "real"
+    is_integer = False
+    lower, upper, limit = -1.0, 1.0, 1.0
+    stride = 0.0
+    values: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
 
     def contains(self, weights: Floats) -> bool:
         return True
+
+    def nearest(self, weights: Floats) -> Floats:
+        return weights
 
 
 @dataclass(frozen=True)
-class Integers:
-    """The integers -P, ..., P; ``Integers(1)`` are the ternary weights -1, 0, 1."""
+class _IntegerDomain:
+    """The integers lower, lower + stride, ..., upper."""
 
-    largest: int
+    name: str
+    lower: float
+    upper: float
+    stride: float = 1.0
 
-    def __post_init__(self) -> None:
-        if not is_integer(self.largest) or self.largest < 1:
-            raise InvalidInputError(f"Integers(P) needs an integer P >= 1; got {self.largest!r}.")
-
-    @property
-    def name(self) -> str:
-        return "ternary" if self.largest == 1 else f"integers up to {self.largest}"
-
-    @property
-    def is_integer(self) -> bool:
-        return True
+    is_integer = True
 
     @property
     def limit(self) -> float:
-        return float(self.largest)
+        return max(abs(self.lower), abs(self.upper))
+
+    @property
+    def values(self) -> Floats:
+        return np.arange(self.lower, self.upper + 1, self.stride)
 
     def contains(self, weights: Floats) -> bool:
-        return bool((weights == np.round(weights)).all() and (np.abs(weights) <= self.largest).all())
+        inside = (weights >= self.lower) & (weights <= self.upper)
+        return bool((inside & (np.mod(weights - self.lower, self.stride) == 0)).all())
+
+    def nearest(self, weights: Floats) -> Floats:
+        """The member closest to each weight."""
+        steps = np.round((np.clip(weights, self.lower, self.upper) - self.lower) / self.stride)
+        return self.lower + steps * self.stride
 
 
-_BY_NAME: dict[str, WeightDomain] = {"real": Real(), "ternary": Integers(1)}
+@dataclass(frozen=True)
+class Integers(_IntegerDomain):
+    """The integers -P, ..., P; ``Integers(1)`` are the ternary weights -1, 0, 1."""
+
+    name: str
+    lower: float
+    upper: float
+
+    def __init__(self, largest: int) -> None:
+        if not is_integer(largest) or largest < 1:
+            raise InvalidInputError(f"Integers(P) needs an integer P >= 1; got {largest!r}.")
+        name = "ternary" if largest == 1 else f"integers up to {largest}"
+        _IntegerDomain.__init__(self, name, -float(largest), float(largest))
+
+    @property
+    def largest(self) -> int:
+        return int(self.upper)
+
+    def __repr__(self) -> str:
+        return f"Integers({self.largest})"
+
+
+WeightDomain = Real | _IntegerDomain
+
+BINARY = _IntegerDomain("binary", 0.0, 1.0)
+SIGN = _IntegerDomain("sign", -1.0, 1.0, stride=2.0)
+
+_BY_NAME: dict[str, WeightDomain] = {"real": Real(), "binary": BINARY, "sign": SIGN, "ternary": Integers(1)}
 
 
 def weight_domain(choice: object) -> WeightDomain:
     """The domain that a name or a domain object stands for."""
     if isinstance(choice, str) and choice in _BY_NAME:
         return _BY_NAME[choice]
-    if isinstance(choice, Real | Integers):
+    if isinstance(choice, Real | _IntegerDomain):
         return choice
     names = ", ".join(map(repr, _BY_NAME))
-    raise InvalidInputError(f"weights={choice!r} is not known; choose {names} or Integers(P).")
+    raise InvalidInputError(
+        f"weights={choice!r} is not known; choose {names} or Integers(P), or a tuple of them, one a layer."
+    )
+
+
+def weight_domains(choice: object, n_layers: int) -> tuple[WeightDomain, ...]:
+    """One domain a layer, from one choice for all or a sequence of choices."""
+    if isinstance(choice, Sequence) and not isinstance(choice, str):
+        if len(choice) != n_layers:
+            raise InvalidInputError(
+                f"weights={choice!r} must have one entry a layer, that is {n_layers}: the output layer counts too."
+            )
+        return tuple(weight_domain(one) for one in choice)
+    return (weight_domain(choice),) * n_layers

@@ -41,8 +41,8 @@ class DescentOptions:
 def accepts_descent(problem: Problem) -> Answer:
     """Real weights with learned thresholds."""
     architecture = problem.architecture
-    if architecture.weights.is_integer:
-        return Answer("method='learn' takes real weights. Use method='prove'.")
+    if not architecture.is_plain:
+        return Answer("method='learn' takes real weights, steps and one output bit. Use method='prove'.")
     if architecture.fixed_threshold is not None:
         return Answer(
             f"method='learn' learns its thresholds; got threshold={architecture.threshold!r}. "

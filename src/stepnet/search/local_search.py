@@ -20,6 +20,7 @@ from stepnet.parallel import in_order
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
+from stepnet.search.general_search import search_anything_once
 from stepnet.search.kernels import Buffers, State, forward, search
 from stepnet.search.padding import accepts_width
 
@@ -60,9 +61,7 @@ def _dtype(n_rows: int) -> type:
 
 
 def accepts_search(problem: Problem) -> Answer:
-    """Real weights, any depth and threshold."""
-    if problem.architecture.weights.is_integer:
-        return Answer("the local search takes real weights. Use method=Exact(formulation='tight').")
+    """Anything but very wide layers: compiled kernels where they serve, else the general search."""
     return accepts_width(problem.architecture)
 
 
@@ -94,7 +93,8 @@ def local_search(
     best, starts_in_vain = np.inf, 0
     now_and_then = (lambda network: offer(network)) if n_jobs == 1 else None
     seeds = ((problem, [seed, number], budget, target, effort.moves, now_and_then) for number in count())
-    for network in in_order(search_once, seeds, n_jobs):
+    once = search_once if problem.architecture.is_plain else search_anything_once
+    for network in in_order(once, seeds, n_jobs):
         loss = offer(network) if network is not None else np.inf
         starts_in_vain = 0 if loss < best else starts_in_vain + 1
         best = min(best, loss)
@@ -193,17 +193,6 @@ def _search_rows(
     if keep is not None and best < kept:
         keep(best_W, best_t)
     return best_W, best_t
-
-
-def random_network(problem: Problem, seed: int) -> Network:
-    """A network of random hyperplanes, those of the first layer through random rows."""
-    rows = problem.scaling.apply(problem.dataset.X)
-    network = _network(problem, *_random_weights(problem, rows, np.random.default_rng(seed)))
-    if not problem.architecture.weights.is_integer:
-        return network
-    limit = problem.architecture.weights.limit
-    rounded = (np.clip(np.round(layer.weights * limit), -limit, limit) for layer in network.layers)
-    return Network(tuple(Layer(w, layer.thresholds) for w, layer in zip(rounded, network.layers, strict=True)))
 
 
 def _widths(problem: Problem, rows: Floats) -> NDArray[np.int64]:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from stepnet.activation import STEP, Staircase
 from stepnet.arithmetic import Floats, activations
 from stepnet.backends.base import Task
 from stepnet.backends.highs import Highs
 from stepnet.errors import SolverFailure
 from stepnet.milp.model import ModelBuilder
-from stepnet.network import Bits, Layer, Network
+from stepnet.network import Layer, Levels, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 
@@ -27,28 +28,32 @@ def centred(problem: Problem, network: Network) -> Network:
     """
     if problem.dataset.n_rows > _MOST_ROWS:
         return network
-    layers = []
+    layers: list[Layer] = []
     signals = problem.dataset.X
-    for layer in network.layers:
+    for k, layer in enumerate(network.layers):
+        if layer.activation.n_thresholds > 1 or not isinstance(layer.activation, Staircase):
+            layers.extend(network.layers[k:])  # what follows is left as it is
+            break
         values, _ = activations(signals, layer.weights, np.zeros(layer.width))
-        bits = (activations(signals, layer.weights, layer.thresholds)[1] >= 0).astype(np.int8)
-        layers.append(_centred_layer(layer, values, bits, problem.architecture))
-        signals = bits.astype(np.float64)
+        bits = (activations(signals, layer.weights, layer.thresholds)[1] >= 0).astype(np.int16)
+        is_movable = layer.activation.thresholds is None
+        layers.append(_centred_layer(layer, values, bits, problem.architecture, k) if is_movable else layer)
+        signals = layer.outputs(bits)
     return _better_or_equal(problem, Network(tuple(layers)), network)
 
 
-def _centred_layer(layer: Layer, values: Floats, bits: Bits, architecture: Architecture) -> Layer:
+def _centred_layer(layer: Layer, values: Floats, bits: Levels, architecture: Architecture, k: int) -> Layer:
     off = np.where(bits == 0, values, -np.inf).max(axis=0)
     on = np.where(bits == 1, values, np.inf).min(axis=0)
     movable = np.isfinite(off) & np.isfinite(on) & (on > off)
     middle = np.where(movable, off / 2 + on / 2, layer.thresholds)
     if architecture.threshold == "neuron":
-        return Layer(layer.weights, middle)
-    if architecture.weights.is_integer:
+        return layer.with_(layer.weights, middle)
+    if architecture.domains[k].is_integer:
         return layer
     movable &= middle * layer.thresholds > 0
     factors = np.where(movable, layer.thresholds / np.where(movable, middle, 1.0), 1.0)
-    return Layer(layer.weights * factors[:, None], layer.thresholds)
+    return layer.with_(layer.weights * factors[:, None], layer.thresholds)
 
 
 def polished(
@@ -61,7 +66,8 @@ def polished(
     """
     network = centred(problem, network)
     architecture = problem.architecture
-    can_move = architecture.threshold == "neuron" and not architecture.weights.is_integer
+    is_step = architecture.activations[0] == STEP
+    can_move = is_step and architecture.threshold == "neuron" and not architecture.domains[0].is_integer
     if not can_move or problem.dataset.n_rows > _MOST_ROWS:
         return network
     X, width = problem.dataset.X, network.layers[0].width
@@ -75,7 +81,7 @@ def polished(
         if not pivotal.any() or done.get(j) == pivotal.tobytes():
             continue
         done[j] = pivotal.tobytes()
-        on = network.hidden_bits(X)[0][pivotal, j] == 1
+        on = network.levels(X)[0][pivotal, j] == 1
         neuron = _widest(rows[pivotal], on, None)
         if neuron is not None and sparse:
             neuron = _sparsest(rows[pivotal], on, neuron)

@@ -1,0 +1,335 @@
+"""Local search for any architecture: one neuron at a time, by an exact line search over its levels.
+
+With everything else fixed, what a row costs depends on the level of the neuron alone: a table of
+rows × levels. Along a direction the row passes from level to level at known steps, so the loss is
+piecewise constant: sort the steps, add the differences up, take the best interval, or for integer
+weights the best of the steps that stay in the domain. For outputs that are compared (argmax) the
+neuron has two levels a row: behind the best of the others, and before it.
+
+The compiled kernels do the same for steps, one output bit and real weights, much faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.activation import ARGMAX
+from stepnet.arithmetic import Floats
+from stepnet.limits import Budget
+from stepnet.network import Layer, Network
+from stepnet.problem.problem import Problem
+from stepnet.search.start import random_scaled_network
+
+_PATIENCE = 60  # moves without gain before stubborn rows get heavier
+_FLAT = 1e-12
+_BETWEEN_LOOKS = 20  # moves
+
+
+def search_anything_once(
+    problem: Problem,
+    seed: list[int],
+    budget: Budget,
+    target: float,
+    patience: int,
+    offer: Callable[[Network], float] | None = None,
+) -> Network | None:
+    """The best network from one random start; ``patience`` moves in vain end the search."""
+    rng = np.random.default_rng(seed)
+    rows = problem.scaling.apply(problem.dataset.X)
+    climber = _Climber(problem, rows, random_scaled_network(problem, rows, rng), rng)
+    evaluate = offer or problem.evaluate
+    best, best_network, running, in_vain, stalled = np.inf, None, np.inf, 0, 0
+    while in_vain < patience and not (in_vain % _BETWEEN_LOOKS == 0 and budget.stop_reason):
+        gained = climber.move()
+        in_vain, stalled = in_vain + 1, 0 if gained else stalled + 1
+        if climber.loss < running - _FLAT:
+            running, in_vain = climber.loss, 0
+            network = problem.restore(climber.network())
+            loss = evaluate(network)
+            if loss < best:
+                best, best_network = loss, network
+            if best <= target:
+                break
+        if stalled > _PATIENCE:
+            stalled = 0
+            climber.punish()
+    return best_network
+
+
+class _Climber:
+    """A network on its scaled rows, improved neuron by neuron."""
+
+    def __init__(self, problem: Problem, rows: Floats, network: Network, rng: np.random.Generator) -> None:
+        self.problem, self.rows, self.rng = problem, rows, rng
+        self.architecture, self.y = problem.architecture, problem.dataset.y
+        self.row_weights = problem.dataset.weights
+        self.penalties = self.row_weights.copy()
+        self.kinds, self.domains = self.architecture.activations, self.architecture.domains
+        self.W = [layer.weights.copy() for layer in network.layers]
+        self.T = [layer.thresholds.reshape(layer.width, -1).copy() for layer in network.layers]
+        self.given = [T.copy() for T in self.T]
+        for k, (kind, domain) in enumerate(zip(self.kinds, self.domains, strict=True)):
+            if domain.is_integer and kind != ARGMAX:
+                self.T[k] = np.ceil(self.T[k]) - 0.5  # the same, and no sum of integers meets it
+        self.neurons = [(k, j) for k, width in enumerate(self.architecture.widths) for j in range(width)]
+        self.signals = self._forward(0, rows)
+        self.loss = float(self.row_weights[self._is_wrong(self.signals[-1])].sum())
+
+    def network(self) -> Network:
+        layers = []
+        for k, (W, kind) in enumerate(zip(self.W, self.kinds, strict=True)):
+            is_fixed = kind.thresholds is not None or self.architecture.fixed_threshold is not None
+            T = self.given[k] if is_fixed else self.T[k]
+            layers.append(Layer(W, T[:, 0] if kind.n_thresholds == 1 else T, kind))
+        return Network(tuple(layers))
+
+    def punish(self) -> None:
+        """At a local optimum the wrong rows get heavier and the others recover."""
+        wrong = self._is_wrong(self.signals[-1])
+        self.penalties = np.where(
+            wrong, self.penalties + self.row_weights, np.maximum(self.row_weights, 0.95 * self.penalties)
+        )
+
+    def move(self) -> bool:
+        """Try one direction of one neuron; whether the penalised loss fell."""
+        k, j = self.neurons[self.rng.integers(len(self.neurons))]
+        thresholds, costs = self._levels_and_costs(k, j)
+        values = self.signals[k] @ self.W[k][j]
+        levels = (values[:, None] >= thresholds).sum(axis=1)
+        now = float(costs[np.arange(len(levels)), levels].sum())
+        if self.domains[k].is_integer:
+            proposal = self._integer_proposal(k, j, values, thresholds, costs)
+        else:
+            proposal = self._real_proposal(k, j, values, levels, thresholds, costs)
+        if proposal is None or proposal[0] > now + _FLAT:
+            return False
+        reached, weights, own = proposal
+        self.W[k][j], self.T[k][j] = weights, own
+        self.signals[k + 1 :] = self._forward(k, self.signals[k])[1:]
+        self.loss = float(self.row_weights[self._is_wrong(self.signals[-1])].sum())
+        return reached < now - _FLAT
+
+    def _forward(self, k: int, signals: Floats) -> list[Floats]:
+        """Inputs of layer k and of those above it, and last the values of the output layer."""
+        result = [signals]
+        for q in range(k, len(self.W)):
+            values = signals @ self.W[q].T
+            if q < len(self.W) - 1:
+                levels = (values[:, :, None] >= self.T[q]).sum(axis=2)
+                signals = np.array(self.kinds[q].values)[levels]
+                result.append(signals)
+            else:
+                result.append(values)
+        return result
+
+    def _answers(self, values: Floats) -> NDArray[np.int64]:
+        """From the values of the output layer."""
+        if self.kinds[-1] == ARGMAX:
+            return np.asarray((values - self.T[-1][:, 0]).argmax(axis=1))
+        return np.asarray((values[:, 0, None] >= self.T[-1][0]).sum(axis=1))
+
+    def _is_wrong(self, values: Floats) -> NDArray[np.bool_]:
+        wrong: NDArray[np.bool_] = self._answers(values) != self.y
+        return wrong
+
+    def _levels_and_costs(self, k: int, j: int) -> tuple[Floats, Floats]:
+        """The thresholds between the levels of a neuron (rows × L) and each row's cost at every level."""
+        m = len(self.rows)
+        if k == len(self.W) - 1:
+            if self.kinds[k] != ARGMAX:
+                costs = self.penalties[:, None] * (np.arange(self.T[k].shape[1] + 1) != self.y[:, None])
+                return np.broadcast_to(self.T[k][0], (m, self.T[k].shape[1])), costs
+            lead = self.signals[-1] - self.T[k][:, 0]
+            lead[:, j] = -np.inf
+            best = lead.argmax(axis=1)
+            at = lead[np.arange(m), best] + self.T[k][j, 0]
+            # The lowest code wins a tie, so a higher one has to get past it.
+            at = np.where(best < j, np.nextafter(at, np.inf), at)
+            return at[:, None], self.penalties[:, None] * np.column_stack([best != self.y, self.y != j])
+        n_levels = self.T[k].shape[1] + 1
+        costs = np.empty((m, n_levels))
+        signals = self.signals[k + 1].copy()
+        for level in range(n_levels):
+            signals[:, j] = self.kinds[k].values[level]
+            costs[:, level] = self.penalties * self._is_wrong(self._forward(k + 1, signals)[-1])
+        return np.broadcast_to(self.T[k][j], (m, n_levels - 1)), costs
+
+    def _real_proposal(
+        self, k: int, j: int, values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats
+    ) -> tuple[float, Floats, Floats] | None:
+        """The loss, weights and thresholds after the best step along a direction."""
+        number = self._threshold_to_move(k)
+        if number is not None:
+            # Only one threshold moves: rows change between its two levels.
+            slopes = np.full(len(values), -1.0)
+            low, high = self._room(k, j, number)
+            between = np.isin(levels, (number, number + 1))
+            steps, deltas, loss = _line(
+                (values - thresholds[:, number])[between, None], slopes[between], costs[between][:, number : number + 2]
+            )
+            loss += float(costs[~between, levels[~between]].sum())
+            found = _best_interval(steps, deltas, loss, self.rng, low, high)
+            if found is None:
+                return None
+            own = self.T[k][j].copy()
+            own[number] += found[1]
+            return found[0], self.W[k][j], own
+        dw, dt = self._direction(k, values, levels, thresholds, costs)
+        slopes = self.signals[k] @ dw - dt
+        steps, deltas, loss = _line(values[:, None] - thresholds, slopes, costs)
+        found = _best_interval(steps, deltas, loss, self.rng)
+        if found is None:
+            return None
+        weights, own = self.W[k][j] + found[1] * dw, self.T[k][j] + found[1] * dt
+        size = max(np.abs(weights).max(), np.abs(own).max())
+        if size > 1e6:
+            return None
+        is_free = self.architecture.threshold == "neuron" and self.kinds[k].thresholds is None
+        if is_free and self.kinds[k] != ARGMAX and (size > 4 or 0 < size < 0.25):
+            weights, own = weights / size, own / size
+        return found[0], weights, own
+
+    def _threshold_to_move(self, k: int) -> int | None:
+        """Now and then one threshold alone, where a neuron has several and learns them."""
+        n_thresholds = self.T[k].shape[1]
+        if n_thresholds > 1 and self.kinds[k].thresholds is None and self.rng.random() < 0.3:
+            return int(self.rng.integers(n_thresholds))
+        return None
+
+    def _room(self, k: int, j: int, number: int) -> tuple[float, float]:
+        """How far a threshold may move before it meets its neighbours."""
+        own = self.T[k][j]
+        low = own[number - 1] - own[number] if number else -np.inf
+        high = own[number + 1] - own[number] if number + 1 < len(own) else np.inf
+        return float(low), float(high)
+
+    def _direction(
+        self, k: int, values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats
+    ) -> tuple[Floats, float]:
+        """Towards a wrong row with the nearest right ones held in place, one coordinate, or at random."""
+        n = self.signals[k].shape[1]
+        learns = (self.architecture.threshold == "neuron" or self.kinds[k] == ARGMAX) and self.kinds[
+            k
+        ].thresholds is None
+        kind, every = self.rng.random(), np.arange(len(values))
+        if kind < 0.5:
+            now, best = costs[every, levels], costs.min(axis=1)
+            wrong = np.flatnonzero(now > best)
+            right = np.flatnonzero((now <= best) & (costs.max(axis=1) > best))
+            if len(wrong):
+                row = wrong[self.rng.integers(len(wrong))]
+                distance = np.abs(values[right, None] - thresholds[right]).min(axis=1)
+                n_held = min(len(right), 1 + int(self.rng.integers(max(1, n if learns else n - 1))))
+                held = right[np.argpartition(distance, n_held - 1)[:n_held]] if n_held else right[:0]
+                vectors = np.column_stack([self.signals[k], np.full(len(values), -1.0 if learns else 0.0)])
+                towards: Floats = vectors[row]
+                if len(held):
+                    basis = np.linalg.qr(vectors[held].T)[0]
+                    towards = towards - basis @ (basis.T @ towards)
+                return towards[:-1], float(towards[-1])
+        if kind < 0.7:
+            dw, position = np.zeros(n), int(self.rng.integers(n + 1))
+            if position < n:
+                dw[position] = 1.0
+                return dw, 0.0
+            if learns:
+                return dw, 1.0
+        return self.rng.normal(size=(1, n))[0], float(self.rng.normal()) if learns else 0.0
+
+    def _integer_proposal(
+        self, k: int, j: int, values: Floats, thresholds: Floats, costs: Floats
+    ) -> tuple[float, Floats, Floats] | None:
+        """One weight over its whole domain, or one threshold over all places."""
+        domain, n = self.domains[k], self.signals[k].shape[1]
+        learns = self.kinds[k].thresholds is None and self.architecture.fixed_threshold is None
+        position = int(self.rng.integers(n + (1 if learns else 0)))
+        if position < n:
+            dw = np.zeros(n)
+            dw[position] = 1.0
+            steps, deltas, loss = _line(values[:, None] - thresholds, self.signals[k] @ dw, costs)
+            allowed = domain.values - self.W[k][j, position]
+            losses = loss + np.append(0.0, np.cumsum(deltas))[np.searchsorted(steps, allowed)]
+            ties = np.flatnonzero(losses <= losses.min() + _FLAT)
+            chosen = ties[self.rng.integers(len(ties))]
+            weights = self.W[k][j].copy()
+            weights[position] += allowed[chosen]
+            return float(losses[chosen]), weights, self.T[k][j]
+        return self._integer_threshold(k, j, values, thresholds, costs)
+
+    def _integer_threshold(
+        self, k: int, j: int, values: Floats, thresholds: Floats, costs: Floats
+    ) -> tuple[float, Floats, Floats] | None:
+        """All thresholds of the neuron shifted by an integer; where a layer shares them, of no other."""
+        if self.architecture.threshold == "layer" and len(self.W[k]) > 1:
+            return None
+        number = int(self.rng.integers(self.T[k].shape[1]))
+        steps, deltas, loss = _line(values[:, None] - thresholds, np.full(len(values), -1.0), costs)
+        if self.T[k].shape[1] > 1:
+            low, high = self._room(k, j, number)
+            levels = (values[:, None] >= thresholds).sum(axis=1)
+            between = np.isin(levels, (number, number + 1))
+            steps, deltas, loss = _line(
+                (values - thresholds[:, number])[between, None],
+                np.full(int(between.sum()), -1.0),
+                costs[between][:, number : number + 2],
+            )
+            loss += float(costs[~between, levels[~between]].sum())
+        else:
+            low, high = -np.inf, np.inf
+        if not len(steps):
+            return None
+        places = np.unique(np.concatenate([np.floor(steps), np.ceil(steps), [0.0]]))
+        places = places[(places >= low) & (places <= high)]
+        losses = loss + np.append(0.0, np.cumsum(deltas))[np.searchsorted(steps, places)]
+        ties = np.flatnonzero(losses <= losses.min() + _FLAT)
+        own = self.T[k][j].copy()
+        shift = places[ties[self.rng.integers(len(ties))]]
+        if len(own) > 1:
+            own[number] += shift
+        else:
+            own += shift
+        return float(losses.min()), self.W[k][j], own
+
+
+def _line(offsets: Floats, slopes: Floats, costs: Floats) -> tuple[Floats, Floats, float]:
+    """Steps at which rows change level, sorted; by how much the loss grows there; the loss at the far left.
+
+    ``offsets`` (rows × L) are values less thresholds; ``costs`` has one column more.
+    """
+    moving = np.abs(slopes) > _FLAT
+    still = (offsets[~moving] >= 0).sum(axis=1)
+    loss = float(costs[~moving][np.arange(len(still)), still].sum())
+    offsets, slopes, costs = offsets[moving], slopes[moving], costs[moving]
+    rising = slopes > 0
+    loss += float(np.where(rising, costs[:, 0], costs[:, -1]).sum())
+    steps = (-offsets / slopes[:, None]).ravel()
+    deltas = (np.diff(costs, axis=1) * np.where(rising, 1.0, -1.0)[:, None]).ravel()
+    used = deltas != 0
+    steps, deltas = steps[used], deltas[used]
+    order = np.argsort(steps)
+    return steps[order], deltas[order], loss
+
+
+def _best_interval(
+    steps: Floats, deltas: Floats, loss: float, rng: np.random.Generator, low: float = -np.inf, high: float = np.inf
+) -> tuple[float, float] | None:
+    """The least loss along a line and a step into an interval that has it; wide ones first."""
+    if not len(steps):
+        return None
+    reach = steps[-1] - steps[0] + 1.0
+    ends = np.concatenate([[steps[0] - reach], steps, [steps[-1] + reach]])
+    ends = np.clip(ends, low, high)
+    losses = loss + np.append(0.0, np.cumsum(deltas))
+    lengths = np.diff(ends)
+    proper = lengths > 1e-9 * (1.0 + np.abs(ends[:-1]) + np.abs(ends[1:]))
+    if not proper.any():
+        return None
+    least = losses[proper].min()
+    candidates = np.flatnonzero(proper & (losses <= least + _FLAT))
+    keys = np.minimum(lengths[candidates], reach / 4) * rng.random(len(candidates))
+    chosen = candidates[keys.argmax()]
+    step = ends[chosen] + lengths[chosen] * (0.25 + 0.5 * rng.random())
+    return float(losses[chosen]), float(step)
