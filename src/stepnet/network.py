@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stepnet.activation import ARGMAX, IDENTITY, STEP, Activation, Head, from_plain, to_plain
+from stepnet.activation import ARGMAX, IDENTITY, STEP, Activation, Head, Staircase, from_plain, to_plain
 from stepnet.arithmetic import Floats, activations, argmax
 from stepnet.errors import InvalidInputError, ModelFileError
 
@@ -127,13 +127,16 @@ class Network:
         """``w·h - t`` of the output neuron: positive exactly where :meth:`predict` says 1.
 
         A tie, where the neuron is on by definition, gives the smallest positive float. With several
-        outputs, (rows × d_K) values of which the first largest is the answer, up to rounding.
+        outputs, (rows × d_K) values of which the first largest is the answer, up to rounding; with a
+        staircase as the output, 1 in the column of the answer.
         """
         parts = []
         is_single = self.layers[-1].activation == STEP and self.widths[-1] == 1
         for rows in self._chunks(X):
             values, levels = self._output(rows)
             values = np.nan_to_num(values)  # sums that overflow both ways; their sign is known
+            if self.layers[-1].activation.n_thresholds > 1:
+                values = np.eye(self.layers[-1].activation.n_thresholds + 1)[levels[:, 0]]
             if is_single:
                 values = np.where(levels > 0, np.maximum(values, _SMALLEST), np.minimum(values, -_SMALLEST))[:, 0]
             parts.append(values)
@@ -204,11 +207,32 @@ class Network:
     def _hanging(self, levels: Levels, j: int, other: Levels) -> NDArray[np.bool_]:
         if len(self.layers) == 1:
             return np.ones(len(levels), dtype=bool)
-        above, outputs = Network(self.layers[1:]), self.layers[0].outputs(levels)
+        outputs = self.layers[0].outputs(levels)
         changed = outputs.copy()
         changed[:, j] = self.layers[0].outputs(other)
-        differs = (above.predict(outputs) != above.predict(changed)).reshape(len(levels), -1)
-        return np.asarray(differs.any(axis=1))
+        hanging = self._reaches_next(outputs, changed, j)
+        above, rows = Network(self.layers[1:]), np.flatnonzero(hanging)
+        if not len(rows):
+            return hanging
+        differs = (above.predict(outputs[rows]) != above.predict(changed[rows])).reshape(len(rows), -1)
+        hanging[rows] = differs.any(axis=1)
+        return hanging
+
+    def _reaches_next(self, outputs: Floats, changed: Floats, j: int) -> NDArray[np.bool_]:
+        """Whether a change of neuron ``j`` changes any level of the second layer; where that has none, True.
+
+        Only the neurons that it feeds are looked at: wide networks of votes have few of them each.
+        """
+        layer = self.layers[1]
+        if not isinstance(layer.activation, Staircase):
+            return np.ones(len(outputs), dtype=bool)
+        fed = np.flatnonzero(layer.weights[:, j])
+        used = np.flatnonzero(layer.weights[fed].any(axis=0))
+        if not len(fed):
+            return np.zeros(len(outputs), dtype=bool)
+        part = Network((layer.with_(layer.weights[np.ix_(fed, used)], layer.thresholds[fed]),))
+        before, after = (part.levels(signals[:, used])[0] for signals in (outputs, changed))
+        return np.asarray((before != after).any(axis=1))
 
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
         """The network as readable rules, one neuron a line."""
@@ -301,14 +325,35 @@ def _linear(weights: Floats, names: Sequence[str]) -> str:
 
 
 def majority(networks: Sequence[Network]) -> Network:
-    """The majority vote of networks with one output each, as one network with one more layer.
+    """The majority vote of networks with one output bit each, as one network with one more layer.
 
     Members are laid side by side; shallower ones pass their bit on. A tie, possible with an even
     number of members, counts as 0.
     """
+    n_votes = len(networks)
+    return Network((*_side_by_side(networks), Layer(np.ones((1, n_votes)), np.array([n_votes // 2 + 0.5]))))
+
+
+def pairwise_votes(networks: Sequence[Network], n_classes: int) -> Network:
+    """One network for each pair a < b of classes, as one network: the class with most votes, the lowest if equal.
+
+    The bit of a pair is a vote for b, its absence one for a. The networks come in rounds of all pairs
+    (0, 1), (0, 2), ..., (1, 2), ...; several rounds vote together.
+    """
+    pairs = [(a, b) for a in range(n_classes) for b in range(a + 1, n_classes)]
+    votes, offsets = np.zeros((n_classes, len(networks))), np.zeros(n_classes)
+    for number in range(len(networks)):
+        a, b = pairs[number % len(pairs)]
+        votes[b, number], votes[a, number] = 1.0, -1.0
+        offsets[a] -= 1.0  # a vote for a where the bit is 0
+    return Network((*_side_by_side(networks), Layer(votes, offsets, ARGMAX)))
+
+
+def _side_by_side(networks: Sequence[Network]) -> list[Layer]:
+    """Networks that see the same rows as one, with all of their output bits."""
     depth = max(len(network.layers) for network in networks)
     members = [_deepened(network, depth).layers for network in networks]
-    layers = [Layer(np.vstack([m[0].weights for m in members]), np.concatenate([m[0].thresholds for m in members]))]
+    layers = [members[0][0].with_(np.vstack([m[0].weights for m in members]), _stacked(members, 0))]
     for k in range(1, depth):
         blocks = [m[k].weights for m in members]
         weights = np.zeros((sum(len(block) for block in blocks), sum(block.shape[1] for block in blocks)))
@@ -316,9 +361,12 @@ def majority(networks: Sequence[Network]) -> Network:
         for block in blocks:
             weights[row : row + len(block), column : column + block.shape[1]] = block
             row, column = row + len(block), column + block.shape[1]
-        layers.append(Layer(weights, np.concatenate([m[k].thresholds for m in members])))
-    n_votes = len(members)
-    return Network((*layers, Layer(np.ones((1, n_votes)), np.array([n_votes // 2 + 0.5]))))
+        layers.append(members[0][k].with_(weights, _stacked(members, k)))
+    return layers
+
+
+def _stacked(members: Sequence[tuple[Layer, ...]], k: int) -> Floats:
+    return np.concatenate([m[k].thresholds for m in members])
 
 
 def _deepened(network: Network, depth: int) -> Network:

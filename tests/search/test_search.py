@@ -7,8 +7,9 @@ from sklearn.model_selection import train_test_split
 from conftest import CUBE, PARITY, XOR, make_problem
 from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.limits import Budget
-from stepnet.search.kernels import Buffers, forward
-from stepnet.search.local_search import Effort, _random_weights, _state, kernels_ready, local_search
+from stepnet.search.kernels import Buffers
+from stepnet.search.kernels import search as kernel
+from stepnet.search.local_search import Effort, _network, _random_weights, _state, kernels_ready, local_search
 from stepnet.search.polish import centred
 
 
@@ -60,8 +61,10 @@ def test_the_kernel_s_forward_pass_is_the_network_s():
     rng = np.random.default_rng(0)
     problem = make_problem(rng.normal(size=(30, 3)), rng.integers(0, 2, 30), (4, 3))
     rows = problem.scaling.apply(problem.dataset.X)
-    state = _state(problem, rows, *_random_weights(problem, rows, rng))
-    assert forward(state, Buffers.of(state)) == pytest.approx((state.B[-1] != problem.dataset.y).sum())
+    W, t = _random_weights(problem, rows, rng)
+    state = _state(problem, rows, W, t + 1e-3)  # past the rows that the hyperplanes were laid through
+    _, loss = kernel(state, Buffers.of(state), W, t, np.inf, np.nan, True, True, 0, 1, 0, -1.0)
+    assert loss == (state.B[-1] != problem.dataset.y).sum() == problem.evaluate(_network(problem, state.W, state.t))
 
 
 @pytest.mark.parametrize("threshold", ["neuron", "layer", 0.5])

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from stepnet.activation import ARGMAX, STEP, Activation, Staircase
+from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certify import Certificate
 from stepnet.checks import is_finite_number, is_integer
 from stepnet.data import Dataset
@@ -25,9 +28,13 @@ from stepnet.methods.search import Search
 from stepnet.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
+from stepnet.result import Bound, Result
 from stepnet.verify import Verification, verify
 
 FLOATS = [np.float64, np.float32]  # other types become the first
+
+OUTPUTS = ("one_vs_one", "one_hot", "ordinal")
+_MOST_CLASSES = 1000
 
 METHODS: dict[str, type[Method]] = {
     "prove": Prove,
@@ -39,7 +46,7 @@ METHODS: dict[str, type[Method]] = {
 
 
 class BaseStepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier for two classes whose answers come from a step network."""
+    """A classifier whose answers come from a step network."""
 
     network_: Network
     certificate_: Certificate
@@ -52,7 +59,7 @@ class BaseStepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[codes])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Positive exactly where ``classes_[1]`` is predicted."""
+        """Positive exactly where ``classes_[1]`` is predicted; with more classes a column each, the largest wins."""
         check_is_fitted(self)
         return self.network_.decision(validate_data(self, X, reset=False, dtype=FLOATS))
 
@@ -82,36 +89,57 @@ class BaseStepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows, labels = validate_data(self, X, y, reset=reset, dtype=FLOATS)
         check_classification_targets(labels)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        if self.class_weight is not None:
+            factors = _class_factors(self.class_weight, labels)
+            weights = factors if weights is None else weights * factors
         if reset:
-            self.classes_ = _two_classes(labels if weights is None else labels[weights > 0])
+            self.classes_ = _classes(labels if weights is None else labels[weights > 0])
         codes = _codes(labels, self.classes_, weights)
-        architecture = Architecture.of(rows.shape[1], self.hidden, self.threshold, self.weights)
-        return Problem(Dataset.from_rows(rows, codes, weights), architecture)
+        return Problem(Dataset.from_rows(rows, codes, weights), self._architecture(rows.shape[1]))
+
+    def _architecture(self, n_features: int) -> Architecture:
+        """What is trained as a whole, or for each pair of classes."""
+        kind, n_outputs = _output(self.output, len(self.classes_))
+        return Architecture.of(n_features, self.hidden, self.threshold, self.weights, self.activation, kind, n_outputs)
 
     def _certified_problem(self, problem: Problem) -> Problem:
         """The problem that the certificate speaks of, given the one that was trained on."""
-        return problem
+        is_vote = self.network_.layers[-1].activation == ARGMAX and problem.architecture.output != ARGMAX
+        return Problem(problem.dataset, Architecture.of_network(self.network_)) if is_vote else problem
 
     def _budget(self) -> Budget:
         return Budget(_checked_limit(self.time_limit), _checked_gap(self.gap))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
-
-def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
+def _classes(y: NDArray[Any]) -> NDArray[Any]:
     classes = np.unique(y)
-    if len(classes) == 2:
-        return classes
     if len(classes) < 2:
         raise InvalidInputError(f"y has one class only, {classes.tolist()}; a classifier needs rows of two classes.")
-    raise InvalidInputError(
-        f"Only binary classification is supported. The type of the target is multiclass: y has {len(classes)} "
-        f"classes. Merge them into two, or train one classifier against the rest for each: "
-        f"sklearn.multiclass.OneVsRestClassifier(StepClassifier())."
-    )
+    if len(classes) > _MOST_CLASSES:
+        raise InvalidInputError(f"y has {len(classes)} classes; at most {_MOST_CLASSES} are taken. Merge rare ones.")
+    return classes
+
+
+def _class_factors(class_weight: object, labels: NDArray[Any]) -> NDArray[np.float64]:
+    if class_weight != "balanced" and not isinstance(class_weight, dict):
+        raise InvalidInputError(
+            f"class_weight={class_weight!r} must be None, 'balanced' or a dictionary of classes and their weights."
+        )
+    if isinstance(class_weight, dict) and not all(is_finite_number(v) and v >= 0 for v in class_weight.values()):
+        raise InvalidInputError(f"class_weight={class_weight!r} must have finite weights that are not negative.")
+    factors: NDArray[np.float64] = compute_sample_weight(class_weight, labels)
+    return factors
+
+
+def _output(output: object, n_classes: int) -> tuple[Activation, int]:
+    """The last layer for so many classes; for one_vs_one that of each pair's network."""
+    if output not in OUTPUTS:
+        raise InvalidInputError(f"output={output!r} is not known; choose one of {', '.join(map(repr, OUTPUTS))}.")
+    if n_classes == 2 or output == "one_vs_one":
+        return STEP, 1
+    if output == "one_hot":
+        return ARGMAX, n_classes
+    return Staircase(tuple(range(n_classes))), 1
 
 
 def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[np.int64]:
@@ -123,6 +151,14 @@ def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] 
             f"y has the label {y[counted][0]!r}, which is not one of the classes {classes.tolist()} of the model."
         )
     return np.where(unknown, 0, np.searchsorted(classes, y).clip(0, len(classes) - 1)).astype(np.int64)
+
+
+def vote_result(problem: Problem, network: Network, budget: Budget) -> Result:
+    """Of a vote: its exact loss and the bound that holds for every classifier."""
+    loss = Problem(problem.dataset, Architecture.of_network(network)).evaluate(network)
+    bound = Bound(conflict_bound(problem.dataset), proof="free bound: equal rows of different classes")
+    reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
+    return Result(network, loss, bound, reason, budget.elapsed)
 
 
 def checked_method(method: object) -> Method:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from stepnet.activation import Staircase
+from stepnet.activation import ARGMAX, Staircase
 from stepnet.certify import Certificate
 from stepnet.errors import InvalidInputError, ModelFileError, StepnetError
 from stepnet.estimators.base import BaseStepClassifier
@@ -98,7 +98,9 @@ def _estimator(content: dict[str, Any]) -> BaseStepClassifier:
     estimator = _ESTIMATORS[content["estimator"]](**{name: _object(value) for name, value in content["params"].items()})
     network = Network.from_dict(content["network"])
     classes = np.array(content["classes"]["values"], dtype=np.dtype(content["classes"]["dtype"]))
-    if network.n_features != content["n_features"] or classes.shape != (2,) or network.widths[-1] != 1:
+    last = network.layers[-1]
+    n_answers = last.width if last.activation == ARGMAX else last.activation.n_thresholds + 1
+    if network.n_features != content["n_features"] or classes.shape != (n_answers,):
         raise ModelFileError("network, features and classes do not fit together")
     names = content["feature_names"]
     if names is not None:

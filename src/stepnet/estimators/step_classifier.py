@@ -9,24 +9,37 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from stepnet.certify import certify
-from stepnet.estimators.base import BaseStepClassifier, checked_method, checked_n_jobs
+from stepnet.errors import InvalidInputError
+from stepnet.estimators.base import BaseStepClassifier, checked_method, checked_n_jobs, vote_result
+from stepnet.estimators.pairs import train_pairs
+from stepnet.limits import Budget
 from stepnet.methods.base import Method, Run
-from stepnet.network import Network
+from stepnet.network import Network, pairwise_votes
+from stepnet.problem.problem import Problem
 from stepnet.progress import Callback
 from stepnet.view import showing
 
 
 class StepClassifier(BaseStepClassifier):
-    """A classifier for two classes made of step neurons, with a proof of how good it is.
+    """A classifier made of step neurons, with a proof of how good it is.
 
     Parameters
     ----------
     hidden : tuple of int, default=(25,)
         Widths of the hidden layers; ``()`` is a single neuron.
-    weights : "real", "ternary" or Integers(P), default="real"
-        Values that the weights may take.
+    weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
+        Values that the weights may take: {0, 1}, {-1, 1}, {-1, 0, 1}, {-P, ..., P}; in all layers, or
+        one choice a layer, the output layer included.
     threshold : "neuron", "layer" or float, default="neuron"
         One learned threshold a neuron, one a layer, or a fixed number for all.
+    activation : "step", "sign" or Staircase, default="step"
+        What hidden neurons hand on: {0, 1}, {-1, 1} or the values of a staircase.
+    output : "one_vs_one", "one_hot" or "ordinal", default="one_vs_one"
+        How a network tells more than two classes apart: a network for each pair and a vote; one output
+        neuron a class, of which the largest answers; one output neuron with a threshold between any
+        two neighbouring classes. Ties go to the first class.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the weights of rows by their class.
     method : "prove", "learn", "search", "exact" or a method object, default="prove"
         ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for accuracy on new data,
         or an object with options such as ``Exact(formulation="tight", solver="scip")``.
@@ -50,8 +63,8 @@ class StepClassifier(BaseStepClassifier):
         Verified loss, bound, gap, status, scope, proof.
     result_ : Result
         The certificate's raw material, with the trace of losses and bounds over time.
-    classes_ : ndarray of shape (2,)
-        The class of the output bit 0, then that of 1.
+    classes_ : ndarray
+        The class of each code that the network answers.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if ``X`` had them
 
@@ -70,6 +83,9 @@ class StepClassifier(BaseStepClassifier):
         *,
         weights: Any = "real",
         threshold: str | float = "neuron",
+        activation: Any = "step",
+        output: str = "one_vs_one",
+        class_weight: Any = None,
         method: str | Method = "prove",
         time_limit: float = 60.0,
         gap: float = 0.0,
@@ -80,6 +96,9 @@ class StepClassifier(BaseStepClassifier):
         self.hidden = hidden
         self.weights = weights
         self.threshold = threshold
+        self.activation = activation
+        self.output = output
+        self.class_weight = class_weight
         self.method = method
         self.time_limit = time_limit
         self.gap = gap
@@ -102,7 +121,7 @@ class StepClassifier(BaseStepClassifier):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Two classes of any type.
+            Two or more classes of any type.
         sample_weight : array-like of shape (n_samples,), optional
             What it costs to misclassify a row.
         start : Network, optional
@@ -115,6 +134,8 @@ class StepClassifier(BaseStepClassifier):
         method = checked_method(self.method)
         problem = self._problem(X, y, sample_weight)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if self.output == "one_vs_one" and len(self.classes_) > 2:
+            return self._fit_pairs(problem, method, seed, budget, start)
         run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed)
         with budget.catching_interrupts(), showing(budget.time_limit) if self.verbose else nullcontext() as show:
             run.callbacks = tuple(callback for callback in (show, on_incumbent) if callback is not None)
@@ -122,4 +143,18 @@ class StepClassifier(BaseStepClassifier):
         self.result_ = run.result()
         self.network_ = self.result_.network
         self.certificate_ = certify(problem, self.result_)
+        return self
+
+    def _fit_pairs(
+        self, problem: Problem, method: Method, seed: int, budget: Budget, start: Network | None
+    ) -> StepClassifier:
+        """A network for each pair of classes, and their vote as one network."""
+        if start is not None:
+            raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
+        n_classes = len(self.classes_)
+        with budget.catching_interrupts():
+            networks = train_pairs(problem, n_classes, method, seed, budget, checked_n_jobs(self.n_jobs))
+        self.network_ = pairwise_votes(networks, n_classes)
+        self.result_ = vote_result(problem, self.network_, budget)
+        self.certificate_ = certify(self._certified_problem(problem), self.result_)
         return self

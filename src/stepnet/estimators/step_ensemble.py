@@ -9,23 +9,24 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certify import certify
 from stepnet.checks import is_integer
 from stepnet.errors import InvalidInputError, NoNetworkError, NotAcceptedError
-from stepnet.estimators.base import FLOATS, BaseStepClassifier, checked_n_jobs
+from stepnet.estimators.base import FLOATS, BaseStepClassifier, checked_n_jobs, vote_result
+from stepnet.estimators.pairs import pair_problems
 from stepnet.limits import Budget
 from stepnet.methods.learn import Learn
-from stepnet.network import Network, majority
+from stepnet.network import Network, majority, pairwise_votes
 from stepnet.parallel import in_order
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
-from stepnet.result import Bound, Result
 from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
 
 
 class StepEnsembleClassifier(BaseStepClassifier):
     """Several learned step networks vote; the vote is itself a step network with one more layer.
+
+    More than two classes are told apart pair by pair: every round of networks votes on every pair.
 
     Parameters
     ----------
@@ -34,8 +35,10 @@ class StepEnsembleClassifier(BaseStepClassifier):
     hidden : tuple of int, default=(25,)
         Hidden widths of each member.
     method : Learn or None, default=None
-        How members are trained; None is ``Learn(strength=0.5)``: among several, each may be
+        How members are trained; None is ``Learn(strength=0.7)``: among several, each may be
         regularised less.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the weights of rows by their class.
     time_limit : float, default=60
         Seconds for the whole fit.
     n_jobs : int, default=1
@@ -50,7 +53,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
     members_ : list of Network
     certificate_ : Certificate
         Of the vote; its bound is the free bound, which holds for every classifier.
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if ``X`` had them
     """
@@ -61,25 +64,28 @@ class StepEnsembleClassifier(BaseStepClassifier):
         *,
         hidden: tuple[int, ...] = (25,),
         method: Learn | None = None,
+        class_weight: Any = None,
         time_limit: float = 60.0,
         n_jobs: int | None = 1,
         random_state: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.hidden = hidden
+        self.class_weight = class_weight
         self.method = method
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     weights, threshold, gap = "real", "neuron", 0.0  # of every member
+    activation, output = "step", "one_vs_one"
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StepEnsembleClassifier:
         """Train the members and join them."""
         budget, n_jobs = self._budget(), checked_n_jobs(self.n_jobs)
         if not is_integer(self.n_estimators) or self.n_estimators < 1:
             raise InvalidInputError(f"n_estimators={self.n_estimators!r} must be a positive integer, such as 9.")
-        method = Learn(strength=0.5) if self.method is None else self.method
+        method = Learn(strength=0.7) if self.method is None else self.method
         if not isinstance(method, Learn):
             raise InvalidInputError(f"method={method!r} must be a Learn object, or None for the default.")
         problem = self._problem(X, y, sample_weight)
@@ -87,38 +93,43 @@ class StepEnsembleClassifier(BaseStepClassifier):
         if not answer:
             raise NotAcceptedError(answer.reason)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.members_ = _train_members(problem, self.n_estimators, method.options, seed, budget, n_jobs)
-        self.network_ = majority(self.members_)
-        vote = self._certified_problem(problem)
-        loss = vote.evaluate(self.network_)
-        bound = Bound(conflict_bound(problem.dataset), proof="free bound: equal rows of different classes")
-        reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
-        self.result_ = Result(self.network_, loss, bound, reason, budget.elapsed)
-        self.certificate_ = certify(vote, self.result_)
+        n_classes = len(self.classes_)
+        parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
+        self.members_ = _train_members(parts, self.n_estimators, method.options, seed, budget, n_jobs)
+        self.network_ = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
+        self.result_ = vote_result(problem, self.network_, budget)
+        self.certificate_ = certify(self._certified_problem(problem), self.result_)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The share of the votes for each class."""
         check_is_fitted(self)
-        votes = self.network_.levels(validate_data(self, X, reset=False, dtype=FLOATS))[-2]
-        share = votes.mean(axis=1)
-        return np.column_stack([1 - share, share])
+        rows = validate_data(self, X, reset=False, dtype=FLOATS)
+        if len(self.classes_) == 2:
+            share = self.network_.levels(rows)[-2].mean(axis=1)
+            return np.column_stack([1 - share, share])
+        votes = self.network_.decision(rows)
+        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def _certified_problem(self, problem: Problem) -> Problem:
-        hidden = self.network_.widths[:-1]
-        return Problem(problem.dataset, Architecture.of(problem.dataset.n_features, hidden, "neuron", "real"))
+        return Problem(problem.dataset, Architecture.of_network(self.network_))
 
 
 def _train_members(
-    problem: Problem, n_members: int, options: DescentOptions, seed: int, budget: Budget, n_jobs: int | None
+    problems: list[Problem], n_members: int, options: DescentOptions, seed: int, budget: Budget, n_jobs: int | None
 ) -> list[Network]:
-    """Members with seeds of their own; an interrupt or the time limit ends with those there are."""
-    arguments = [(problem, [seed, number], options, budget) for number in range(n_members)]
+    """Rounds of one network a problem; an interrupt or the time limit ends with the rounds there are."""
+    arguments = [
+        (problem, [seed, number, pair] if len(problems) > 1 else [seed, number], options, budget)
+        for number in range(n_members)
+        for pair, problem in enumerate(problems)
+    ]
     members: list[Network] = []
     with budget.catching_interrupts():
         for member in in_order(train_member, arguments, n_jobs):
             members.append(member)
-            if budget.stop_reason:
+            is_round = len(members) % len(problems) == 0
+            if budget.stop_reason and is_round:
                 break
     if not members:
         raise NoNetworkError("no member was trained within the time limit; give more time.")

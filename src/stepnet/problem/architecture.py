@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from stepnet.activation import ARGMAX, STEP, Activation, Staircase, activation
+from stepnet.activation import ARGMAX, STEP, Activation, activation
 from stepnet.checks import is_finite_number, is_integer
 from stepnet.errors import InvalidInputError
 from stepnet.network import Network
@@ -28,8 +28,7 @@ class Architecture:
     hidden: tuple[int, ...]
     threshold: Threshold
     domains: tuple[WeightDomain, ...]  # one a layer
-    activation: Staircase = STEP  # of the hidden layers
-    output: Activation = STEP
+    activations: tuple[Activation, ...]  # one a layer
     n_outputs: int = 1
 
     @classmethod
@@ -52,7 +51,14 @@ class Architecture:
                 f"Staircase(values, thresholds) or learned. Use threshold='neuron'."
             )
         domains = weight_domains(weights, len(widths) + 1)
-        return cls(n_features, widths, rule, domains, stairs, output, n_outputs)
+        return cls(n_features, widths, rule, domains, (*(stairs for _ in widths), output), n_outputs)
+
+    @classmethod
+    def of_network(cls, network: Network) -> Architecture:
+        """The real networks of the same shape."""
+        activations = tuple(layer.activation for layer in network.layers)
+        domains = weight_domains("real", len(activations))
+        return cls(network.n_features, network.widths[:-1], "neuron", domains, activations, network.widths[-1])
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -60,9 +66,14 @@ class Architecture:
         return (*self.hidden, self.n_outputs)
 
     @property
-    def activations(self) -> tuple[Activation, ...]:
-        """One a layer."""
-        return (*(self.activation for _ in self.hidden), self.output)
+    def activation(self) -> Activation:
+        """Of the hidden layers."""
+        return self.activations[0] if self.hidden else STEP
+
+    @property
+    def output(self) -> Activation:
+        """Of the last layer."""
+        return self.activations[-1]
 
     @property
     def fixed_threshold(self) -> float | None:

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepnet.activation import SIGN, STEP
 from stepnet.arithmetic import Floats
 from stepnet.data import Dataset
 from stepnet.errors import Answer
 from stepnet.network import Layer, Network
+from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 from stepnet.search.descent_kernel import Settings, Training, descend, logistic_noise
 from stepnet.search.padding import accepts_width
@@ -39,10 +41,16 @@ class DescentOptions:
 
 
 def accepts_descent(problem: Problem) -> Answer:
-    """Real weights with learned thresholds."""
+    """Real weights with learned thresholds, steps or signs, and any output but an ordinal one."""
     architecture = problem.architecture
-    if not architecture.is_plain:
-        return Answer("method='learn' takes real weights, steps and one output bit. Use method='prove'.")
+    if architecture.has_integers:
+        return Answer("method='learn' takes real weights. Use method='prove' or 'search'.")
+    if architecture.hidden and architecture.activation not in (STEP, SIGN):
+        return Answer("method='learn' takes steps and signs. Use method='prove' or 'search' for other staircases.")
+    if architecture.output.n_thresholds > 1:
+        return Answer("method='learn' takes output='one_hot' or 'one_vs_one'. Use method='prove' for 'ordinal'.")
+    if architecture.threshold == "layer" and not (architecture.activation == STEP and architecture.output == STEP):
+        return Answer("method='learn' shares thresholds of steps and one output only. Use threshold='neuron'.")
     if architecture.fixed_threshold is not None:
         return Answer(
             f"method='learn' learns its thresholds; got threshold={architecture.threshold!r}. "
@@ -77,8 +85,9 @@ def descend_network(
     if n_averaged:
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
     del training  # its rows take much memory
-    network = _network(widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
-    network = _with_best_offset(network, problem.dataset)
+    network = _network(problem.architecture, widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
+    if problem.architecture.output == STEP:
+        network = _with_best_offset(network, problem.dataset)
     return shared_thresholds(network) if problem.architecture.threshold == "layer" else network
 
 
@@ -124,7 +133,7 @@ def _training(problem: Problem, mean: Floats, scale: Floats, rng: np.random.Gene
     rng.shuffle(order)
     return Training(
         X=rows,
-        targets=dataset.y.astype(np.float32),
+        targets=dataset.y.reshape(dataset.n_rows, -1).astype(np.float32),
         row_weights=row_weights,
         order=order,
         noise=logistic_noise(rng),
@@ -150,15 +159,19 @@ def _draws(dataset: Dataset) -> tuple[NDArray[np.int32], Any]:
     return numbers, (dataset.weights / dataset.weights.mean()).astype(np.float32)
 
 
-def _network(widths: NDArray[np.int64], W: Floats, b: Floats, mean: Floats, scale: Floats) -> Network:
-    """From standardised rows and ±1 units to the units of the data and 0-1 units."""
+def _network(
+    architecture: Architecture, widths: NDArray[np.int64], W: Floats, b: Floats, mean: Floats, scale: Floats
+) -> Network:
+    """From standardised rows and ±1 units to the units of the data and 0-1 units (or ±1 ones)."""
     layers = []
     for k, (n_inputs, width) in enumerate(pairwise(widths.tolist())):
         weights, offsets = W[k, :width, :n_inputs], b[k, :width]
         if k == 0:
-            layers.append(Layer(weights / scale, (weights / scale) @ mean - offsets))
+            layers.append(Layer(weights / scale, (weights / scale) @ mean - offsets, architecture.activations[k]))
+        elif architecture.activation == SIGN:
+            layers.append(Layer(weights, -offsets, architecture.activations[k]))
         else:
-            layers.append(Layer(2 * weights, weights.sum(axis=1) - offsets))
+            layers.append(Layer(2 * weights, weights.sum(axis=1) - offsets, architecture.activations[k]))
     return Network(tuple(layers))
 
 
@@ -199,5 +212,5 @@ def shared_thresholds(network: Network) -> Network:
         layers.append(Layer(signs[:, None] * weights / positive[:, None], np.ones(len(positive))))
         weights = above.weights * signs
         thresholds = above.thresholds - above.weights[:, flipped].sum(axis=1)
-    layers.append(Layer(weights, thresholds))
+    layers.append(network.layers[-1].with_(weights, thresholds))
     return Network(tuple(layers))

@@ -1,7 +1,8 @@
 """Compiled loop of the noisy straight-through descent.
 
-Inside, units are ±1: h_j = sign(a_j + s·noise) with a = W x + b, and the answer is the sign of
-z = v·h + c. Backward, the step has the slope 1/(1 + |a|)² at the noiseless a. A batch lies in memory
+Inside, units are ±1: h_j = sign(a_j + s·noise) with a = W x + b; outputs are z = v·h + c. The loss is
+logistic for one output and two classes, cross-entropy for several outputs and classes, or the square of
+z less its target. Backward, the step has the slope 1/(1 + |a|)² at the noiseless a. A batch lies in memory
 unit by unit, so that every inner loop runs over its rows and becomes vector instructions.
 """
 
@@ -27,7 +28,7 @@ class Training(NamedTuple):
     """The state of a descent: rows, weights, and what Adam and the average remember."""
 
     X: Any  # m × n standardised rows, float32
-    targets: Any  # m classes, float32
+    targets: Any  # m × 1 classes, or m × outputs numbers; float32
     row_weights: Any  # m, float32, 1 on average
     order: Any  # rows in the order of an epoch; a row may come several times
     noise: Any
@@ -54,6 +55,7 @@ class Settings(NamedTuple):
     smoothing: float
     jitter: float
     averaged: float
+    is_regression: bool = False
 
 
 @njit(cache=True, fastmath=True, nogil=True)
@@ -118,6 +120,32 @@ def _adam(weights: Any, gradients: Any, first: Any, second: Any, rate: float, cu
 
 
 @njit(cache=True, fastmath=True, nogil=True)
+def _output_gradient(t: Training, s: Settings, rows: Any, values: Any, deltas: Any) -> None:
+    """The gradient of the mean loss of a batch in the outputs."""
+    n_outputs, batch = t.widths[t.widths.size - 1], rows.size
+    keep = np.float32(1.0 - s.smoothing)
+    for r in range(batch):
+        weight = t.row_weights[rows[r]] / np.float32(batch)
+        if s.is_regression:
+            for j in range(n_outputs):
+                deltas[j, r] = (values[j, r] - t.targets[rows[r], j]) * weight
+        elif n_outputs == 1:
+            answer = np.float32(1.0) / (np.float32(1.0) + np.exp(-values[0, r]))
+            deltas[0, r] = (answer - t.targets[rows[r], 0] * keep - np.float32(0.5 * s.smoothing)) * weight
+        else:
+            largest, total = values[0, r], np.float32(0.0)
+            for j in range(n_outputs):
+                largest = max(largest, values[j, r])
+            for j in range(n_outputs):
+                deltas[j, r] = np.exp(values[j, r] - largest)
+                total += deltas[j, r]
+            shift = np.float32(s.smoothing / n_outputs)
+            for j in range(n_outputs):
+                aim = keep + shift if j == t.targets[rows[r], 0] else shift
+                deltas[j, r] = (deltas[j, r] / total - aim) * weight
+
+
+@njit(cache=True, fastmath=True, nogil=True)
 def _batch_gradient(
     t: Training, s: Settings, rows: Any, level: float, units: Any, values: Any, deltas: Any, gW: Any, gb: Any
 ) -> None:
@@ -142,11 +170,7 @@ def _batch_gradient(
                 _fire(value, _draw(noise, batch), level, units[k + 1, j])
                 if s.dropout > 0:
                     _drop(units[k + 1, j], _draw(noise, batch), cut)
-    share = np.float32(1.0 / batch)
-    keep, shift = np.float32(1.0 - s.smoothing), np.float32(0.5 * s.smoothing)
-    for r in range(batch):
-        answer = np.float32(1.0) / (np.float32(1.0) + np.exp(-values[last, 0, r]))
-        deltas[last, 0, r] = (answer - t.targets[rows[r]] * keep - shift) * t.row_weights[rows[r]] * share
+    _output_gradient(t, s, rows, values[last], deltas[last])
     for k in range(last, -1, -1):
         if k > 0:
             for c in range(widths[k]):

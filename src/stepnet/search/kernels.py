@@ -99,8 +99,8 @@ def _values(state: State, k: int, weights: Any, threshold: float, rows: Any, val
                 values[p] += weight * bits[rows[p]]
 
 
-@_kernel
-def forward(state: State, buffers: Buffers) -> float:
+@_inner
+def _forward(state: State, buffers: Buffers) -> float:
     """Compute all values and bits anew; returns the loss."""
     every, values = buffers.every, buffers.values
     B, widths, first = state.B, state.widths, state.first
@@ -127,7 +127,7 @@ def _pivotal(state: State, buffers: Buffers, k: int, j: int) -> Any:
     if k == last:
         return every
     if k < last - 1:
-        return rows[: _flip(state, buffers, k, j, every, len(every), False)]
+        return rows[: _flip(state, buffers, k, j, every, len(every) < 0)]  # a literal would compile once more
     bits, output, values = state.B[state.first[k] + j], state.B[-1], state.A[-1]
     weight, n_rows = state.W[last, 0, j], 0
     for i in range(len(every)):
@@ -139,8 +139,8 @@ def _pivotal(state: State, buffers: Buffers, k: int, j: int) -> Any:
 
 
 @_inner
-def _flip(state: State, buffers: Buffers, k: int, j: int, rows: Any, n_rows: int, commit: bool) -> int:
-    """Of the first ``n_rows`` rows, those whose answer changes when bit j of layer k flips.
+def _flip(state: State, buffers: Buffers, k: int, j: int, rows: Any, commit: bool) -> int:
+    """Of the rows, those whose answer changes when bit j of layer k flips.
 
     They are put into ``buffers.rows`` (which may be ``rows`` itself); returns how many. With
     ``commit`` the bit has flipped already, and what lies above it follows.
@@ -149,7 +149,7 @@ def _flip(state: State, buffers: Buffers, k: int, j: int, rows: Any, n_rows: int
     W, A, B, widths, first = state.W, state.A, state.B, state.widths, state.first
     last, number = W.shape[0] - 1, first[k] + j
     n_changed = 0
-    for p in range(n_rows):
+    for p in range(len(rows)):
         i = rows[p]
         bit = B[number, i] == 1
         flips[0, 0], signs[0, 0] = j, 1.0 if bit == commit else -1.0
@@ -403,7 +403,7 @@ def _move(state: State, buffers: Buffers, k: int, j: int, dt: float, step: float
             rows[n_flipped] = i
             n_flipped += 1
     growth = 0.0
-    for p in range(_flip(state, buffers, k, j, rows, n_flipped, True)):
+    for p in range(_flip(state, buffers, k, j, rows[:n_flipped], len(y) > 0)):
         i = rows[p]
         growth += state.weights[i] if output[i] != y[i] else -state.weights[i]
     return growth
@@ -445,7 +445,7 @@ def search(
     seed: int,
     target: float,
 ) -> tuple[float, float]:
-    """Make ``n_moves`` moves or reach ``target``, from the loss that :func:`forward` returned.
+    """Make ``n_moves`` moves or reach ``target``, from the ``loss`` that the last call returned (NaN: none yet).
 
     The best network is left in ``best_W`` and ``best_t``; returns its loss and that of the last one, up
     to drift.
@@ -453,6 +453,8 @@ def search(
     np.random.seed(seed)
     steps, deltas = buffers.steps, buffers.deltas
     stalled = 0
+    if np.isnan(loss):
+        loss = _forward(state, buffers)
     for move in range(n_moves + 1):
         if loss < best_loss - _FLAT:
             best_loss, stalled = loss, 0
@@ -483,5 +485,5 @@ def search(
             stalled = 0
         loss += _move(state, buffers, k, j, dt, step, scales_freely)
         if move % _REFRESH == _REFRESH - 1:
-            loss = forward(state, buffers)
+            loss = _forward(state, buffers)
     return best_loss, loss

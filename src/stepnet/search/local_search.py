@@ -21,7 +21,7 @@ from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
 from stepnet.search.general_search import search_anything_once
-from stepnet.search.kernels import Buffers, State, forward, search
+from stepnet.search.kernels import Buffers, State, search
 from stepnet.search.padding import accepts_width
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
@@ -165,7 +165,7 @@ def _search_rows(
     best_W, best_t = W.copy(), t.copy()
     moves_threshold = problem.architecture.threshold == "neuron"
     scales_freely = moves_threshold or problem.architecture.fixed_threshold == 0
-    best, loss, kept, in_vain = np.inf, forward(state, buffers), np.inf, 0
+    best, loss, kept, in_vain = np.inf, np.nan, np.inf, 0
     next_look = 0.0
     while in_vain < patience and not budget.stop_reason:
         reached, loss = search(

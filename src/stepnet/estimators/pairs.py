@@ -1,0 +1,48 @@
+"""One network for each pair of classes: several classes by votes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from stepnet.data import Dataset
+from stepnet.limits import Budget
+from stepnet.methods.base import Method, Run
+from stepnet.network import Network
+from stepnet.parallel import in_order
+from stepnet.problem.problem import Problem
+
+
+def pair_problems(problem: Problem, n_classes: int) -> list[Problem]:
+    """For each pair a < b the rows of the two classes, b as class 1; pairs in lexical order."""
+    dataset, problems = problem.dataset, []
+    for a, b in combinations(range(n_classes), 2):
+        members = (dataset.y == a) | (dataset.y == b)
+        rows = Dataset.from_rows(dataset.X[members], dataset.y[members] == b, dataset.weights[members])
+        problems.append(Problem(rows, problem.architecture))
+    return problems
+
+
+def train_pairs(
+    problem: Problem, n_classes: int, method: Method, seed: int, budget: Budget, n_jobs: int | None
+) -> list[Network]:
+    """The networks of all pairs, each with its share of the time and a seed of its own."""
+    problems = pair_problems(problem, n_classes)
+    jobs = max(1, int(effective_n_jobs(n_jobs)))
+    tasks: list[tuple[Any, ...]] = [
+        (pair, method, seed + number, budget, min(1.0, jobs / (len(problems) - number)))
+        for number, pair in enumerate(problems)
+    ]
+    return list(in_order(train_pair, tasks, n_jobs))
+
+
+def train_pair(problem: Problem, method: Method, seed: int, budget: Budget, share: float) -> Network:
+    """One pair's network; runs in any thread, process or machine."""
+    left = budget.remaining
+    part = budget.until(budget.elapsed + share * left) if np.isfinite(left) else budget
+    run = Run(problem, part, seed=seed % 2**31)
+    method.work(run)
+    return run.result().network
