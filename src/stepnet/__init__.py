@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from stepnet import datasets as datasets
+    from stepnet.activation import Staircase as Staircase
     from stepnet.certify import Certificate as Certificate
     from stepnet.estimators.model_file import load as load
     from stepnet.estimators.model_file import save as save
@@ -38,6 +39,7 @@ _WHERE = {
     "Problem": "stepnet.problem.problem",
     "Prove": "stepnet.methods.prove",
     "Search": "stepnet.methods.search",
+    "Staircase": "stepnet.activation",
     "StepClassifier": "stepnet.estimators.step_classifier",
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
     "load": "stepnet.estimators.model_file",

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
+import stepnet
 from conftest import XOR
-from stepnet import Exact, Integers, Prove, StepClassifier
+from stepnet import Exact, Integers, Prove, Staircase, StepClassifier, StepEnsembleClassifier
 from stepnet.errors import InvalidInputError, NotAcceptedError
 
 LABELS = ["even", "odd", "odd", "even"]
@@ -23,7 +25,16 @@ def quick(**changes):
     return StepClassifier(**{"hidden": (2,), "time_limit": 5, "random_state": 0} | changes)
 
 
-@parametrize_with_checks([quick(time_limit=3), quick(hidden=(), threshold="layer", time_limit=2)])
+CHECKED = [
+    quick(time_limit=3),
+    quick(hidden=(), threshold="layer", time_limit=2),
+    quick(output="one_hot", time_limit=2),
+    quick(output="ordinal", weights="ternary", activation="sign", method="search", time_limit=0.5),
+    quick(hidden=(25,), method="learn"),
+]
+
+
+@parametrize_with_checks(CHECKED)
 def test_scikit_learn_s_checks_pass(estimator, check):
     check(estimator)
 
@@ -141,7 +152,6 @@ BAD_ROWS = {
     "one class": (np.array([[0, 0], [1, 1]]), [1, 1], "one class"),
     "no rows": (np.zeros((0, 2)), [], "minimum of 1"),
     "no columns": (np.zeros((3, 0)), [0, 1, 0], "minimum of 1"),
-    "three classes": (np.eye(3), [0, 1, 2], "Only binary"),
     "real targets": (np.eye(3), [0.1, 0.2, 0.7], "continuous"),
     "different lengths": (np.eye(3), [0, 1], "inconsistent"),
 }
@@ -189,3 +199,82 @@ def test_negative_weights_are_refused():
 def test_bad_solvers_are_noticed_even_if_no_solver_is_needed():
     with pytest.raises(InvalidInputError, match="'highs'"):
         quick(method=Exact(solver="cplex")).fit([[0], [1]], [0, 1])
+
+
+@pytest.mark.parametrize("output", ["one_vs_one", "one_hot", "ordinal"])
+def test_several_classes_are_proven_saved_and_verified(output, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    classifier = StepClassifier((5,), output=output, random_state=0, time_limit=30).fit(X, names)
+    certificate = classifier.certificate_
+    assert (certificate.loss, certificate.status) == (0, "OPTIMAL")
+    assert (classifier.predict(X) == names).all()
+    assert classifier.decision_function(X).shape == (150, 3)
+    assert (classifier.classes_[classifier.decision_function(X).argmax(axis=1)] == names).all()
+    stepnet.save(classifier, tmp_path / "m.json")
+    again = stepnet.load(tmp_path / "m.json")
+    assert again.network_ == classifier.network_
+    assert (again.predict(X) == names).all()
+    assert again.verify(X, names)
+
+
+def test_the_vote_of_pairs_is_the_votes_counted_and_does_not_depend_on_jobs():
+    X, y = load_iris(return_X_y=True)
+    one = StepClassifier((2,), method="learn", random_state=0).fit(X, y)
+    two = StepClassifier((2,), method="learn", random_state=0, n_jobs=2).fit(X, y)
+    assert one.network_ == two.network_
+    bits = one.network_.levels(X)[-2]
+    votes = np.zeros((len(X), 3))
+    for number, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        votes[:, b] += bits[:, number]
+        votes[:, a] += 1 - bits[:, number]
+    assert (votes.argmax(axis=1) == one.predict(X)).all()
+    assert (votes == one.decision_function(X)).all()
+
+
+def test_class_weights_are_row_weights():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+    by_class = quick(class_weight={0: 3, 1: 1}, method="search", time_limit=1).problem(X, y)
+    by_row = quick().problem(X, y, np.where(y == 0, 3.0, 1.0))
+    assert by_class.dataset.fingerprint == by_row.dataset.fingerprint
+    balanced = quick(class_weight="balanced").problem(X[:30], y[:30]).dataset
+    totals = [balanced.weights[balanced.y == code].sum() for code in (0, 1)]
+    assert totals[0] == pytest.approx(totals[1])
+    with pytest.raises(InvalidInputError, match="'balanced' or a dictionary"):
+        quick(class_weight="heavy").fit(X, y)
+    with pytest.raises(InvalidInputError, match="not negative"):
+        quick(class_weight={0: -1, 1: 1}).fit(X, y)
+
+
+def test_an_ensemble_of_several_classes_votes_on_every_pair():
+    X, y = load_iris(return_X_y=True)
+    ensemble = StepEnsembleClassifier(3, hidden=(4,), random_state=0).fit(X, y)
+    assert len(ensemble.members_) == 9
+    assert ensemble.score(X, y) > 0.93
+    assert np.allclose(ensemble.predict_proba(X).sum(axis=1), 1)
+    assert (ensemble.predict_proba(X).argmax(axis=1) == ensemble.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"output": "softmax"}, "'one_hot'"),
+        ({"activation": "relu"}, "Staircase"),
+        ({"activation": Staircase((0, 1, 2)), "threshold": "layer"}, "thresholds of its own"),
+        ({"weights": ("real", "ternary", "real")}, "one entry a layer"),
+        ({"method": "learn", "output": "ordinal"}, "'one_hot'"),
+        ({"method": "learn", "activation": Staircase((0, 1, 2))}, "steps and signs"),
+    ],
+)
+def test_wrong_combinations_say_what_would_do(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**parameters).fit(np.round(np.random.default_rng(0).normal(size=(30, 3))), np.arange(30) % 3)
+
+
+def test_staircases_learn_three_levels_with_one_neuron():
+    X, y = np.arange(9.0)[:, None], [0, 0, 0, 1, 1, 1, 0, 0, 0]
+    classifier = quick(hidden=(1,), activation=Staircase((0, 1, 0)), method=Exact()).fit(X, y)
+    assert (classifier.certificate_.loss, classifier.certificate_.status) == (0, "OPTIMAL")
+    assert classifier.network_.layers[0].thresholds.shape == (1, 2)
+    assert "from" in classifier.network_.summary()

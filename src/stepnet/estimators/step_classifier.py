@@ -158,3 +158,9 @@ class StepClassifier(BaseStepClassifier):
         self.result_ = vote_result(problem, self.network_, budget)
         self.certificate_ = certify(self._certified_problem(problem), self.result_)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Proofs are about the training rows; on pure noise they fit it, as they should.
+        tags.classifier_tags.poor_score = self.method != "learn"
+        return tags
