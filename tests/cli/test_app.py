@@ -219,3 +219,18 @@ def test_an_interrupt_leaves_a_model_and_exit_code_130(tmp_path, after):
     assert model.certificate_.stop_reason == "interrupted"
     del model.feature_names_in_
     assert model.verify(rows[:, :-1], rows[:, -1].astype(int))
+
+
+def test_three_classes_signs_and_exports(tmp_path):
+    rows = "\n".join(f"{x},{'low' if x < 2 else 'mid' if x < 4 else 'high'}" for x in range(6))
+    (tmp_path / "t.csv").write_text(f"x,size\n{rows}\n")
+    for output in ("one_vs_one", "one_hot"):
+        options = ["--hidden", "2", "--output", output, "--activation", "sign", "--out", "m.json"]
+        result = stepnet("fit", "t.csv", "--target", "size", *options, cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        assert "OPTIMAL" in result.stdout
+        result = stepnet("predict", "m.json", "t.csv", cwd=tmp_path)
+        assert result.stdout.split()[1:] == ["low", "low", "mid", "mid", "high", "high"]
+    assert stepnet("export", "t.csv", "--target", "size", cwd=tmp_path).returncode == 0
+    result = stepnet("export", "t.csv", "--target", "size", "--output", "one_vs_one", cwd=tmp_path)
+    assert (result.returncode, "one a pair" in result.stderr) == (2, True)

@@ -35,7 +35,9 @@ WeightColumn = Annotated[
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)]
 Hidden = Annotated[str, typer.Option(help="Hidden widths: 25, or 5,5 for two layers, or 0 for a single neuron.")]
 Threshold = Annotated[str, typer.Option(help="neuron, layer, or a number.")]
-Weights = Annotated[str, typer.Option(help="real or ternary.")]
+Weights = Annotated[str, typer.Option(help="real, binary, sign or ternary.")]
+Output = Annotated[str, typer.Option(help="For several classes: one_vs_one, one_hot or ordinal.")]
+Activation = Annotated[str, typer.Option(help="step or sign.")]
 FormulationName = Annotated[str, typer.Option(help="auto, gates, tight, bilinear or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
@@ -111,6 +113,8 @@ def fit(
     hidden: Hidden = "25",
     threshold: Threshold = "neuron",
     weights: Weights = "real",
+    activation: Activation = "step",
+    output: Output = "one_vs_one",
     method: Annotated[str, typer.Option(help="prove, learn, search, exact or alternating.")] = "prove",
     formulation: FormulationName = "auto",
     solver: Solver = "auto",
@@ -142,6 +146,8 @@ def fit(
         hidden=_widths(hidden),
         threshold=_threshold(threshold),
         weights=weights,
+        activation=activation,
+        output=output,
         method=methods[method],
         time_limit=time_limit,
         gap=gap,
@@ -218,6 +224,8 @@ def export(
     hidden: Hidden = "2",
     threshold: Threshold = "neuron",
     weights: Weights = "real",
+    activation: Activation = "step",
+    output: Output = "one_hot",
     formulation: FormulationName = "tight",
     sample_weight: WeightColumn = None,
     drop: Drop = None,
@@ -233,7 +241,9 @@ def export(
     if out is not None and out.suffix.lower() != f".{to}":
         raise InvalidInputError(f"--out {out} does not end in .{to}, as --to {to} asks; change one of them.")
     _, X, y, row_weights = _training_rows(data, target, sample_weight, drop)
-    classifier = StepClassifier(hidden=_widths(hidden), threshold=_threshold(threshold), weights=weights)
+    classifier = StepClassifier(
+        _widths(hidden), threshold=_threshold(threshold), weights=weights, activation=activation, output=output
+    )
     problem = classifier.problem(X, y, row_weights)
     encodings = formulation_for(formulation, problem).encode(problem)
     base = out or Path(data.stem).with_suffix(f".{to}")

@@ -82,7 +82,13 @@ class BaseStepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Problem:
         """The problem that :meth:`fit` would solve, for use with formulations and searches."""
-        problem: Problem = clone(self)._problem(X, y, sample_weight)
+        estimator = clone(self)
+        problem: Problem = estimator._problem(X, y, sample_weight)
+        if self.output == "one_vs_one" and len(estimator.classes_) > 2:
+            raise InvalidInputError(
+                f"with output='one_vs_one' {len(estimator.classes_)} classes are many problems, one a pair. "
+                f"Use output='one_hot' or 'ordinal', or the rows of two classes."
+            )
         return problem
 
     def _problem(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool = True) -> Problem:
