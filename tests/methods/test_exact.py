@@ -173,3 +173,18 @@ def test_a_program_too_large_for_the_time_leaves_it_to_the_search():
     }
     certificate, _ = solve(problem, Exact(search_share=0, free_bounds=False), time_limit=3)
     assert certificate.stop_reason == "program too large for the time"
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "hidden", "stage"),
+    [
+        ([[0], [1]], [0, 1], (1,), "linear separation"),
+        (XOR, [0, 1, 1, 0], (2,), "search"),
+        ([[0], [0]], [0, 1], (1,), "free bounds"),
+        (XOR, [0, 1, 1, 0], (1,), "gates"),
+    ],
+)
+def test_the_proof_names_the_stage_that_closed_it(X, y, hidden, stage):
+    certificate, _ = solve(make_problem(X, y, hidden), Prove())
+    assert certificate.status == "OPTIMAL"
+    assert stage in certificate.proof

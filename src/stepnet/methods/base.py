@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stepnet.certify import is_optimal
 from stepnet.limits import Budget
@@ -42,6 +42,7 @@ class Run:
     claims: list[Claim] = field(default_factory=list)
     trace: list[Progress] = field(default_factory=list)
     evaluation_time: float = 0.0  # of the slowest exact evaluation
+    closed_in: str = ""  # the stage in which loss and bound met
 
     def evaluate(self, network: Network) -> float:
         begin = self.budget.elapsed
@@ -120,10 +121,13 @@ class Run:
         reason = reached or self.budget.stop_reason or self.trouble or ("time" if is_late else "finished")
         # Where both say the same of this network, the bound that holds for all networks is the better one.
         serves = self.free_bound.value >= min(self.bound.value, self.loss)
+        bound = self.free_bound if serves else self.bound
+        if reached == "proven" and self.closed_in and not bound.claimed_by:
+            bound = replace(bound, proof=f"{bound.proof}; a network that meets it came from: {self.closed_in}")
         return Result(
             self.network,
             self.loss,
-            self.free_bound if serves else self.bound,
+            bound,
             reason,
             self.budget.elapsed,
             tuple(self.claims),
@@ -132,6 +136,8 @@ class Run:
 
     def _report(self) -> None:
         bound = min(self.bound.value, self.loss)
+        if not self.closed_in and self.network is not None and self.is_proven:
+            self.closed_in = self.stage
         progress = Progress(self.budget.elapsed, self.loss, bound, self.gap, self.stage, self.network, self.share)
         self.trace.append(progress)
         logger.info("%7.2f s  loss %g  bound %g  (%s)", progress.runtime, self.loss, progress.bound, self.stage)

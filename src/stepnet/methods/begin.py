@@ -30,4 +30,5 @@ def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: boo
     if separate and bounds and not run.is_over:
         network = linear_network(problem, _SHARE * run.budget.remaining, run.must_stop)
         if network is not None:
+            run.stage = "linear separation"
             run.offer(network)

@@ -1,0 +1,65 @@
+"""CP-SAT pays: ternary weights on CP-SAT, HiGHS and SCIP in one run.
+
+    python benchmarks/domains.py [--seconds 60]
+
+Integer rows in [-4, 4], planted and random labels, n 3 to 9, m 12 to 40, 2 to 10 neurons. All three solve
+the same program, without a search before it; time-outs count as the limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from common import geometric_mean, make_problem, solve
+from stepnet import Exact
+from stepnet.network import Layer, Network
+
+CASES = [  # n, m, neurons, planted
+    (3, 12, 2, False), (3, 20, 2, False), (4, 20, 3, False), (5, 16, 3, False),
+    (3, 20, 2, True), (5, 30, 3, True), (7, 30, 5, True), (9, 40, 10, True),
+]  # fmt: skip
+SOLVERS = ("cpsat", "highs", "scip")
+
+
+def instance(n: int, m: int, d: int, planted: bool):
+    rng = np.random.default_rng(n * 100 + m)
+    X = rng.integers(-4, 5, (m, n)).astype(float)
+    if not planted:
+        return make_problem(X, rng.integers(0, 2, m), (d,), weights="ternary")
+    hidden = Layer(rng.integers(-1, 2, (d, n)), rng.integers(-2, 3, d) - 0.5)
+    teacher = Network((hidden, Layer(rng.integers(-1, 2, (1, d)), np.array([0.5]))))
+    return make_problem(X, teacher.predict(X), (d,), weights="ternary")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    options = parser.parse_args()
+    print(f"{'n':>2} {'m':>3} {'d':>3} {'labels':>8}" + "".join(f" {name:>22}" for name in SOLVERS))
+    ratios: dict[str, list[float]] = {name: [] for name in SOLVERS[1:]}
+    n_false = 0
+    for n, m, d, planted in CASES:
+        problem = instance(n, m, d, planted)
+        times, line, best, bounds = {}, "", np.inf, []
+        for solver in SOLVERS:
+            exact = Exact(formulation="tight", solver=solver, free_bounds=False, search_share=0)
+            certificate, result = solve(problem, exact, options.seconds)
+            is_solved = certificate.status == "OPTIMAL"
+            times[solver] = certificate.runtime if is_solved else options.seconds
+            n_false += sum(not claim.is_true for claim in result.claims)
+            best = min(best, certificate.loss)
+            bounds.append(certificate.bound)
+            line += f" {certificate.loss:4g} >= {certificate.bound:2g}, {times[solver]:7.2f} s"
+        n_false += max(bounds) > best
+        for solver in SOLVERS[1:]:
+            ratios[solver].append(times[solver] / times["cpsat"])
+        print(f"{n:2} {m:3} {d:3} {'planted' if planted else 'random':>8}{line}", flush=True)
+    for solver, values in ratios.items():
+        print(f"geometric mean of time({solver}) / time(cpsat): {geometric_mean(values):.1f}")
+    print(f"false claims: {n_false}")
+
+
+if __name__ == "__main__":
+    main()
