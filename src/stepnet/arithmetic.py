@@ -118,5 +118,17 @@ def _sums_are_exact(inputs: Floats, weights: Floats, thresholds: Floats, size: F
 
 
 def _rational_sign(row: Floats, weights: Floats, threshold: float) -> int:
-    difference = exact_dot(row, weights) - Fraction(float(threshold))
-    return (difference > 0) - (difference < 0)
+    """The sign of row·weights - threshold, by integers: many times faster than fractions."""
+    (left, left_exponents), (right, right_exponents) = _integers(row), _integers(weights)
+    (last,), (last_exponent,) = _integers(np.array([threshold]))
+    terms = [a * b for a, b in zip(left, right, strict=True)] + [-last]
+    exponents = [a + b for a, b in zip(left_exponents, right_exponents, strict=True)] + [last_exponent]
+    lowest = min(exponents)
+    total = sum(term << (exponent - lowest) for term, exponent in zip(terms, exponents, strict=True) if term)
+    return (total > 0) - (total < 0)
+
+
+def _integers(values: Floats) -> tuple[list[int], list[int]]:
+    """Floats as integers times powers of two."""
+    mantissas, exponents = np.frexp(values)
+    return (mantissas * _EXACT).astype(np.int64).tolist(), (exponents - 53).tolist()
