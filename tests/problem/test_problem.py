@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 from brute_force import rational_loss
-from conftest import make_problem, random_network
+from conftest import make_problem, random_network, solve
+from stepnet import Search
+from stepnet.activation import ARGMAX, STEP
+from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError
 from stepnet.network import Layer, Network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.problem import Problem
 from stepnet.problem.weights import Integers, weight_domain
 
 
@@ -60,3 +64,15 @@ def test_a_number_is_a_layer_and_nothing_a_single_neuron():
     assert Architecture.of(2, 3, "neuron", "real").hidden == (3,)
     assert Architecture.of(2, np.int64(3), np.float64(0), "real").threshold == 0.0
     assert Architecture.of(2, (), "neuron", "real").widths == (1,)
+
+
+@pytest.mark.parametrize("threshold", ["layer", 0.0])
+def test_compared_outputs_have_no_thresholds_of_their_own_where_those_are_shared(threshold):
+    """Programs fix them at 0 there, so a network that has them is outside of what a bound speaks of."""
+    architecture = Architecture.of(1, (), threshold, "real", STEP, ARGMAX, 3)
+    weights = [[-1.0], [0.0], [1.0]]
+    assert architecture.refuses(Network((Layer(weights, [0.0, 0.0, 0.0], ARGMAX),))) is None
+    assert "of their own" in architecture.refuses(Network((Layer(weights, [0.0, -1.0, 0.0], ARGMAX),)))
+    problem = Problem(Dataset.from_rows([[-1.0], [2.0], [3.0]], [0, 1, 2]), architecture)
+    certificate, _ = solve(problem, Search(moves=300, starts=2))
+    assert certificate.loss == 1  # class 1 lies within class 2 without a threshold

@@ -111,6 +111,8 @@ class Architecture:
                 wanted = layer.thresholds[0] if self.threshold == "layer" else self.fixed_threshold
                 if wanted is not None and (layer.thresholds != wanted).any():
                     return f"its thresholds {layer.thresholds} do not fit threshold={self.threshold!r}"
+            if kind == ARGMAX and self.threshold != "neuron" and (layer.thresholds != layer.thresholds[0]).any():
+                return f"its outputs have thresholds {layer.thresholds} of their own, not threshold={self.threshold!r}"
             if not domain.contains(layer.weights):
                 return f"its weights are not {domain.name}"
         return None

@@ -63,7 +63,7 @@ class _Climber:
     """A network on its scaled rows, improved neuron by neuron."""
 
     def __init__(self, problem: Problem, rows: Floats, network: Network, rng: np.random.Generator) -> None:
-        self.problem, self.rows, self.rng = problem, rows, rng
+        self.rows, self.rng = rows, rng
         self.architecture, self.y = problem.architecture, problem.dataset.y
         self.row_weights = problem.dataset.weights
         self.penalties = self.row_weights.copy()
@@ -101,7 +101,7 @@ class _Climber:
         levels = (values[:, None] >= thresholds).sum(axis=1)
         now = float(costs[np.arange(len(levels)), levels].sum())
         if self.domains[k].is_integer:
-            proposal = self._integer_proposal(k, j, values, thresholds, costs)
+            proposal = self._integer_proposal(k, j, values, levels, thresholds, costs)
         else:
             proposal = self._real_proposal(k, j, values, levels, thresholds, costs)
         if proposal is None or proposal[0] > now + _FLAT:
@@ -163,14 +163,8 @@ class _Climber:
         """The loss, weights and thresholds after the best step along a direction."""
         number = self._threshold_to_move(k)
         if number is not None:
-            # Only one threshold moves: rows change between its two levels.
-            slopes = np.full(len(values), -1.0)
             low, high = self._room(k, j, number)
-            between = np.isin(levels, (number, number + 1))
-            steps, deltas, loss = _line(
-                (values - thresholds[:, number])[between, None], slopes[between], costs[between][:, number : number + 2]
-            )
-            loss += float(costs[~between, levels[~between]].sum())
+            steps, deltas, loss = _threshold_line(values, levels, thresholds, costs, number)
             found = _best_interval(steps, deltas, loss, self.rng, low, high)
             if found is None:
                 return None
@@ -211,9 +205,7 @@ class _Climber:
     ) -> tuple[Floats, float]:
         """Towards a wrong row with the nearest right ones held in place, one coordinate, or at random."""
         n = self.signals[k].shape[1]
-        learns = (self.architecture.threshold == "neuron" or self.kinds[k] == ARGMAX) and self.kinds[
-            k
-        ].thresholds is None
+        learns = self.architecture.threshold == "neuron" and self.kinds[k].thresholds is None
         kind, every = self.rng.random(), np.arange(len(values))
         if kind < 0.5:
             now, best = costs[every, levels], costs.min(axis=1)
@@ -240,7 +232,7 @@ class _Climber:
         return self.rng.normal(size=(1, n))[0], float(self.rng.normal()) if learns else 0.0
 
     def _integer_proposal(
-        self, k: int, j: int, values: Floats, thresholds: Floats, costs: Floats
+        self, k: int, j: int, values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats
     ) -> tuple[float, Floats, Floats] | None:
         """One weight over its whole domain, or one threshold over all places."""
         domain, n = self.domains[k], self.signals[k].shape[1]
@@ -250,48 +242,52 @@ class _Climber:
             dw = np.zeros(n)
             dw[position] = 1.0
             steps, deltas, loss = _line(values[:, None] - thresholds, self.signals[k] @ dw, costs)
-            allowed = domain.values - self.W[k][j, position]
-            losses = loss + np.append(0.0, np.cumsum(deltas))[np.searchsorted(steps, allowed)]
-            ties = np.flatnonzero(losses <= losses.min() + _FLAT)
-            chosen = ties[self.rng.integers(len(ties))]
+            reached, step = _best_place(steps, deltas, loss, domain.values - self.W[k][j, position], self.rng)
             weights = self.W[k][j].copy()
-            weights[position] += allowed[chosen]
-            return float(losses[chosen]), weights, self.T[k][j]
-        return self._integer_threshold(k, j, values, thresholds, costs)
+            weights[position] += step
+            return reached, weights, self.T[k][j]
+        return self._integer_threshold(k, j, values, levels, thresholds, costs)
 
     def _integer_threshold(
-        self, k: int, j: int, values: Floats, thresholds: Floats, costs: Floats
+        self, k: int, j: int, values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats
     ) -> tuple[float, Floats, Floats] | None:
-        """All thresholds of the neuron shifted by an integer; where a layer shares them, of no other."""
+        """One threshold of the neuron shifted by an integer, unless other neurons share it."""
         if self.architecture.threshold == "layer" and len(self.W[k]) > 1:
             return None
         number = int(self.rng.integers(self.T[k].shape[1]))
-        steps, deltas, loss = _line(values[:, None] - thresholds, np.full(len(values), -1.0), costs)
-        if self.T[k].shape[1] > 1:
-            low, high = self._room(k, j, number)
-            levels = (values[:, None] >= thresholds).sum(axis=1)
-            between = np.isin(levels, (number, number + 1))
-            steps, deltas, loss = _line(
-                (values - thresholds[:, number])[between, None],
-                np.full(int(between.sum()), -1.0),
-                costs[between][:, number : number + 2],
-            )
-            loss += float(costs[~between, levels[~between]].sum())
-        else:
-            low, high = -np.inf, np.inf
+        low, high = self._room(k, j, number)
+        steps, deltas, loss = _threshold_line(values, levels, thresholds, costs, number)
         if not len(steps):
             return None
         places = np.unique(np.concatenate([np.floor(steps), np.ceil(steps), [0.0]]))
         places = places[(places >= low) & (places <= high)]
-        losses = loss + np.append(0.0, np.cumsum(deltas))[np.searchsorted(steps, places)]
-        ties = np.flatnonzero(losses <= losses.min() + _FLAT)
+        reached, shift = _best_place(steps, deltas, loss, places, self.rng)
         own = self.T[k][j].copy()
-        shift = places[ties[self.rng.integers(len(ties))]]
-        if len(own) > 1:
-            own[number] += shift
-        else:
-            own += shift
-        return float(losses.min()), self.W[k][j], own
+        own[number] += shift
+        return reached, self.W[k][j], own
+
+
+def _threshold_line(
+    values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats, number: int
+) -> tuple[Floats, Floats, float]:
+    """The line along which one threshold rises alone: rows change between its two levels only."""
+    between = np.isin(levels, (number, number + 1))
+    steps, deltas, loss = _line(
+        (values - thresholds[:, number])[between, None],
+        np.full(int(between.sum()), -1.0),
+        costs[between][:, number : number + 2],
+    )
+    return steps, deltas, loss + float(costs[~between, levels[~between]].sum())
+
+
+def _best_place(
+    steps: Floats, deltas: Floats, loss: float, places: Floats, rng: np.random.Generator
+) -> tuple[float, float]:
+    """The least loss among some places on a line, and one of the places that have it."""
+    losses = loss + np.append(0.0, np.cumsum(deltas))[np.searchsorted(steps, places)]
+    ties = np.flatnonzero(losses <= losses.min() + _FLAT)
+    chosen = ties[rng.integers(len(ties))]
+    return float(losses[chosen]), float(places[chosen])
 
 
 def _line(offsets: Floats, slopes: Floats, costs: Floats) -> tuple[Floats, Floats, float]:
