@@ -157,9 +157,9 @@ class Network:
         lengths = np.linalg.norm(layer.weights / scales[:, None], axis=1)
         smallest = np.inf
         for rows in self._chunks(X):
-            _, levels = next(self._forward(rows))
+            first_values, levels = next(self._forward(rows))
             for number, thresholds in enumerate(layer.thresholds.reshape(layer.width, -1).T):
-                values, _ = activations(rows, layer.weights, thresholds)
+                values = first_values if number == 0 else activations(rows, layer.weights, thresholds)[0]
                 for j in np.flatnonzero(lengths).tolist():
                     # Only rows at the levels on both sides of this threshold can cross it alone.
                     is_next = (levels[:, j] == number) | (levels[:, j] == number + 1)

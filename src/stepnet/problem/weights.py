@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +20,11 @@ class Real:
     is_integer = False
     lower, upper, limit = -1.0, 1.0, 1.0
     stride = 0.0
-    values: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False, compare=False)
+
+    @property
+    def values(self) -> Floats:
+        """None to choose from: they are not finitely many."""
+        return np.zeros(0)
 
     def contains(self, weights: Floats) -> bool:
         return True
