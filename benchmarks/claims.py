@@ -123,7 +123,7 @@ def beaten(problem: Problem, rows: list[Row]) -> list[tuple[Row, Row]]:
     scaled = problem.scaling.apply(problem.dataset.X)
     pairs = []
     for row, other in itertools.product(rows, rows):
-        if row.status == "OPTIMAL" and other.loss < row.loss - problem.dataset.tolerance:
+        if row.status == "OPTIMAL" and other.loss < row.loss - problem.accuracy.tolerance:
             units = problem.dataset.X if row.formulation == "paper" else scaled
             if is_within(problem, other.network, units, row.margin):
                 pairs.append((row, other))
@@ -173,7 +173,7 @@ def report(results) -> None:
             solver_false[key] += sum(not claim.is_true for claim in row.claims)
             if optima is not None and row.status == "OPTIMAL" and row.formulation != "paper":
                 best = optima[1] if row.margin else optima[0]
-                if best < row.loss - make_instance(row.instance).dataset.tolerance:
+                if best < row.loss - make_instance(row.instance).accuracy.tolerance:
                     n_brute_beaten += 1
                     print(f"BEATEN BY BRUTE FORCE: instance {row.instance}, {key}: {row.loss} > {best}")
         if optima is not None:

@@ -51,16 +51,17 @@ def test_fingerprint_tells_labels_weights_and_rows_apart():
     assert len(prints) == 4
 
 
-def test_bounds_round_up_to_attainable_losses():
-    unit = Dataset.from_rows([[0], [1]], [0, 1])
-    assert [unit.round_up(b) for b in (-1, 0, 1e-7, 0.3, 1.0000001, 2)] == [0, 0, 0, 1, 1, 2]
-    assert unit.next_below(3.0) == 2.0
-    halves = Dataset.from_rows([[0], [1]], [0, 1], [1.5, 2.5])
-    assert halves.granularity == 0.5
-    assert halves.round_up(0.7) == 1.0
-    real = Dataset.from_rows([[0], [1]], [0, 1], [0.1, np.pi])
-    assert real.granularity == 0.0
-    assert 0.49 < real.round_up(0.5) < 0.5
+def test_numbers_to_predict_are_merged_and_named_like_classes():
+    X, y = [[0, 1], [0, 1], [2, 3], [0, 1]], [[1.5, 0], [1.5, 0], [1.5, 0], [2.5, 0]]
+    data = Dataset.from_numbers(X, y, [1, 2, 3, 4])
+    assert data.y.shape == (3, 2)
+    assert sorted(data.weights.tolist()) == [3, 3, 4]
+    again = Dataset.from_numbers(X[::-1], y[::-1], [4, 3, 2, 1])
+    assert again.fingerprint == data.fingerprint != Dataset.from_numbers(X, np.array(y) + 1).fingerprint
+    assert (again.y == data.y).all()
+    assert Dataset.from_numbers(X, [1, 2, 3, 4]).y.shape == (4, 1)
+    with pytest.raises(InvalidInputError, match="finite"):
+        Dataset.from_numbers(X, [1, 2, 3, np.nan])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from conftest import XOR, make_problem, solve
 from stepnet import Exact, StepClassifier
 from stepnet.backends.registry import BACKENDS
 from stepnet.certify import is_optimal
-from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.formulations.base import scope_of_margin
 from stepnet.network import Layer, Network
@@ -52,9 +51,9 @@ def test_heavy_rows_do_not_make_light_ones_negligible(weights):
 
 
 def test_a_cutoff_proves_no_more_than_it_says():
-    data = Dataset.from_rows([[0], [1]], [0, 1], [0.1, np.pi])
-    assert data.proven_by_cutoff(0.1) == data.next_below(0.1) < 0.1
-    assert Dataset.from_rows([[0], [1]], [0, 1]).proven_by_cutoff(3.0) == 3.0
+    real = make_problem([[0], [1]], [0, 1], sample_weight=[0.1, np.pi]).accuracy
+    assert real.proven_by_cutoff(0.1) == real.next_below(0.1) < 0.1
+    assert make_problem([[0], [1]], [0, 1]).accuracy.proven_by_cutoff(3.0) == 3.0
 
 
 @pytest.mark.parametrize("size", [1e-15, 2.0**-30, 1e-7, 1.0, 1e9, 1e21])

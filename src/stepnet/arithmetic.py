@@ -1,8 +1,9 @@
-"""The exact sign of w·x - t.
+"""The exact sign of w·x - t, and its value.
 
 Floats are dyadic rationals, so the sign of ``w·x - t`` is a well-defined fact. It is computed in
 float64 together with a bound on the rounding error; only entries that the bound leaves in doubt
-are computed again in rationals.
+are computed again in rationals. Where the value itself is the answer, it is rounded from sums that
+are free of error, so that every machine has the same.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ Floats = NDArray[np.float64]
 _UNIT = 2.0**-53  # relative rounding error of one float64 operation
 _TINY = 2.0**-1074  # absolute rounding error of one product that underflows
 _EXACT = 2.0**53  # integers up to here are floats
+_MOST_SLICES = 8  # what is left after them is below 2^-150 of the largest entry
 
 
 def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, NDArray[np.int8]]:
@@ -56,6 +58,35 @@ def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats,
         ]
         best[i] = exact.index(max(exact))
     return values, best
+
+
+def accurate_sums(inputs: Floats, weights: Floats, thresholds: Floats) -> Floats:
+    """``inputs @ weights.T - thresholds``, accurate to the last digit and the same on every machine.
+
+    Both factors are cut into slices of few digits whose products add up without rounding, in any order.
+    """
+    n_bits = (52 - int(np.ceil(np.log2(weights.shape[1] + 1)))) // 2
+    total = np.broadcast_to(-thresholds, (len(inputs), len(weights))).astype(np.float64)
+    rest = np.zeros_like(total)
+    right = _slices(weights, n_bits)
+    for left_slice in _slices(np.asarray(inputs, dtype=np.float64), n_bits):
+        for right_slice in right:
+            part = left_slice @ right_slice.T
+            before, total = total, total + part
+            added = total - before
+            rest += (before - (total - added)) + (part - added)  # what that sum rounded off
+    return np.asarray(total + rest)
+
+
+def _slices(matrix: Floats, n_bits: int) -> list[Floats]:
+    """Matrices that add up to this one; in each, the entries of a row have ``n_bits`` digits on one grid."""
+    slices: list[Floats] = []
+    while matrix.any() and len(slices) < _MOST_SLICES:
+        _, exponents = np.frexp(np.abs(matrix).max(axis=1, keepdims=True))
+        digits = np.round(np.ldexp(matrix, n_bits - exponents))
+        slices.append(np.ldexp(digits, exponents - n_bits))
+        matrix = matrix - slices[-1]
+    return slices
 
 
 def _in_doubt(values: Floats, sizes: Floats, n_terms: int) -> NDArray[np.bool_]:

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from stepnet.errors import ModelFileError
 from stepnet.problem.problem import Problem
-from stepnet.progress import relative_gap
 from stepnet.result import Result
 
 
@@ -93,7 +92,7 @@ class Certificate:
 
 def is_optimal(problem: Problem, loss: float, bound: float) -> bool:
     """Whether nothing is left between loss and bound, up to the tolerance for real row weights."""
-    return loss <= bound + problem.dataset.tolerance
+    return loss <= bound + problem.accuracy.tolerance
 
 
 def certify(problem: Problem, result: Result) -> Certificate:
@@ -104,7 +103,7 @@ def certify(problem: Problem, result: Result) -> Certificate:
     return Certificate(
         loss=loss,
         bound=bound,
-        gap=relative_gap(loss, bound),
+        gap=problem.accuracy.gap(loss, bound),
         status="OPTIMAL" if is_optimal(problem, loss, bound) else "FEASIBLE",
         scope=result.bound.scope,
         proof=result.bound.proof,

@@ -6,6 +6,7 @@ import hashlib
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,37 +15,47 @@ from stepnet.arithmetic import Floats, quantum
 from stepnet.errors import InvalidInputError
 from stepnet.network import Layer
 
-Codes = NDArray[np.int16]  # of classes; small, since there may be millions
+Targets = NDArray[Any]  # (rows,) codes of classes in int16, since there may be millions; or (rows × outputs) numbers
 Numbers = NDArray[np.int64]  # of rows
 
-# What a solver's bound may be wrong by, relative to all weights, where weights have no common grid.
-SAFETY = 1e-6
 _CHUNK = 10_000  # rows
 _FINEST_GRID = 2.0**24  # steps of a grid in all weights; with more, rounding could skip one
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Distinct rows with class codes and weights.
+    """Distinct rows with weights and what belongs to them: the code of a class, or the numbers to predict.
 
-    Equal rows of one class are merged (their weights add up), rows of weight zero are dropped, and
+    Equal rows of one class (or equal numbers) are merged (their weights add up), rows of weight zero are dropped, and
     the order is fixed, so that the same data in another order are the same data set. The order is as
     good as random: the first rows are a fair sample. Rows in float32 stay so, to save memory.
     """
 
     X: Floats
-    y: Codes
+    y: Targets
     weights: Floats
 
     @classmethod
     def from_rows(cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Dataset:
+        """With the codes 0, 1, ... of classes."""
+        return cls._of(X, np.asarray(y).astype(np.int16), sample_weight)
+
+    @classmethod
+    def from_numbers(cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Dataset:
+        """With numbers to predict: one a row, or a row of them."""
+        numbers = np.asarray(y, dtype=np.float64)
+        if not np.isfinite(numbers).all():
+            raise InvalidInputError("targets must be finite; impute or drop NaN and infinity first.")
+        return cls._of(X, (numbers[:, None] if numbers.ndim == 1 else numbers) + 0.0, sample_weight)
+
+    @classmethod
+    def _of(cls, X: ArrayLike, y: Targets, sample_weight: ArrayLike | None) -> Dataset:
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else np.asarray(X, dtype=np.float64)
-        y = np.asarray(y).astype(np.int16)
         weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if X.ndim != 2 or y.shape != (len(X),) or weights.shape != (len(X),):
+        if X.ndim != 2 or y.ndim > 2 or len(y) != len(X) or weights.shape != (len(X),):
             raise InvalidInputError(
-                f"rows, labels and weights must agree; got shapes {X.shape}, {y.shape} and {weights.shape}."
+                f"rows, targets and weights must agree; got shapes {X.shape}, {y.shape} and {weights.shape}."
             )
         if not (all(np.isfinite(column).all() for column in X.T) and np.isfinite(weights).all()):
             raise InvalidInputError("rows and weights must be finite; impute or drop NaN and infinity first.")
@@ -57,7 +68,8 @@ class Dataset:
         X, y, weights = X[order], y[order], weights[order]
         X += 0.0  # -0.0 becomes 0.0
         is_first = _differs_from_previous(X)
-        is_first[1:] |= y[1:] != y[:-1]
+        for column in _columns(y):
+            is_first[1:] |= column[1:] != column[:-1]
         first = np.flatnonzero(is_first)
         if len(first) < len(X):
             X, y = X[first], y[first]
@@ -84,7 +96,7 @@ class Dataset:
     def granularity(self) -> float:
         """The largest number that divides every weight, or 0.0 if it is too fine to be of use.
 
-        Every attainable loss is a multiple of it, so a bound may be rounded up to the next one.
+        The weight of any rows is a multiple of it.
         """
         grid = quantum(self.weights)
         integers = np.ldexp(self.weights, -grid)
@@ -95,44 +107,15 @@ class Dataset:
             return 0.0
         return math.ldexp(step, grid)
 
-    @property
-    def unit(self) -> float:
-        """What programs count losses in: steps of the grid, or else the largest weight."""
-        return self.granularity or float(self.weights.max())
-
-    @property
-    def tolerance(self) -> float:
-        """Losses closer than this count as equal: nothing with a grid, else less than any row weighs."""
-        return 0.0 if self.granularity else min(4 * SAFETY * self.total_weight, float(self.weights.min()) / 2)
-
     @cached_property
     def fingerprint(self) -> str:
         """Names the data, whatever the order of their rows."""
         digest = hashlib.sha256(f"{self.X.shape}".encode())
         for first in range(0, self.n_rows, _CHUNK):  # a copy of all rows would be large
             digest.update(self.X[first : first + _CHUNK].astype(np.float64).tobytes())
-        digest.update(self.y.astype(np.int64).tobytes())
+        digest.update(self.y.astype(np.int64 if self.y.ndim == 1 else np.float64).tobytes())
         digest.update(self.weights.tobytes())
         return digest.hexdigest()[:16]
-
-    def next_below(self, loss: float) -> float:
-        """A cut-off: no network that counts as better than ``loss`` has a larger one."""
-        return loss - (self.granularity or 2 * SAFETY * self.total_weight)
-
-    def proven_by_cutoff(self, loss: float) -> float:
-        """What is known if no network has a loss up to ``next_below(loss)``."""
-        return loss if self.granularity else self.next_below(loss)
-
-    def round_up(self, bound: float) -> float:
-        """The smallest attainable loss that is not below ``bound`` less a safety for rounding.
-
-        Where the weights have no common grid, the bound less the safety (relative to all weights).
-        """
-        bound = max(bound, 0.0)
-        if not self.granularity:
-            return max(0.0, bound - SAFETY * self.total_weight)
-        safety = 1e-5 + 1e-8 * self.total_weight / self.granularity
-        return max(0.0, math.ceil(bound / self.granularity - safety) * self.granularity)
 
 
 @dataclass(frozen=True)
@@ -199,7 +182,7 @@ class Scaling:
         return layer.with_(weights, ((layer.thresholds.T - moved) * self.grid).T)
 
 
-def _fixed_order(X: Floats, y: Codes, weights: Floats) -> Numbers:
+def _fixed_order(X: Floats, y: Targets, weights: Floats) -> Numbers:
     """An order of the rows that does not depend on the order they came in; equal rows are neighbours.
 
     By a hash of each row, which is much faster than to compare rows; should two different rows share
@@ -210,11 +193,15 @@ def _fixed_order(X: Floats, y: Codes, weights: Floats) -> Numbers:
         hashes ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
         hashes *= np.uint64(0x9E3779B97F4A7C15)
         hashes ^= hashes >> np.uint64(29)
-    order = np.lexsort((weights, y, hashes))
+    order = np.lexsort((weights, *_columns(y), hashes))
     twins = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
     if (X[order[twins]] != X[order[twins + 1]]).any():
-        return np.lexsort((weights, y, *X.T[::-1]))
+        return np.lexsort((weights, *_columns(y), *X.T[::-1]))
     return order
+
+
+def _columns(y: Targets) -> list[NDArray[Any]]:
+    return [y] if y.ndim == 1 else list(y.T)
 
 
 def _differs_from_previous(X: Floats) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stepnet.activation import ARGMAX, IDENTITY, STEP, Activation, Head, Staircase, from_plain, to_plain
-from stepnet.arithmetic import Floats, activations, argmax
+from stepnet.arithmetic import Floats, accurate_sums, activations, argmax
 from stepnet.errors import InvalidInputError, ModelFileError
 
 Levels = NDArray[np.int16]  # how many thresholds a neuron's value has reached: for steps, its bits
@@ -122,6 +122,11 @@ class Network:
         if self.layers[-1].activation == IDENTITY:
             return np.concatenate([values for values, _ in outputs])
         return np.concatenate([levels for _, levels in outputs])[:, 0].astype(np.int64)
+
+    def values(self, X: ArrayLike) -> Floats:
+        """``w·h - t`` of the last layer (rows × d_K), whatever its activation; the same on every machine."""
+        *below, last = self.layers
+        return Network((*below, Layer(last.weights, last.thresholds, IDENTITY))).predict(X)
 
     def decision(self, X: ArrayLike) -> Floats:
         """``w·h - t`` of the output neuron: positive exactly where :meth:`predict` says 1.
@@ -284,7 +289,8 @@ class Network:
                 values, codes = argmax(signals, layer.weights, layer.thresholds)
                 yield values, codes[:, None].astype(np.int16)
             elif layer.activation == IDENTITY:
-                yield signals @ layer.weights.T - layer.thresholds, np.empty((len(signals), 0), dtype=np.int16)
+                values = accurate_sums(signals, layer.weights, layer.thresholds)
+                yield values, np.empty((len(signals), 0), dtype=np.int16)
             else:
                 first, *others = layer.thresholds.reshape(layer.width, -1).T
                 values, signs = activations(signals, layer.weights, first)

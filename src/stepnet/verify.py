@@ -12,7 +12,6 @@ from stepnet.methods.base import Run
 from stepnet.methods.exact import Exact
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.progress import relative_gap
 from stepnet.result import ALL_NETWORKS
 
 
@@ -75,19 +74,19 @@ def verify(
 
 def _consistency(problem: Problem, certificate: Certificate) -> Check:
     optimal = is_optimal(problem, certificate.loss, certificate.bound)
-    gap = relative_gap(certificate.loss, certificate.bound)
+    gap = problem.accuracy.gap(certificate.loss, certificate.bound)
     agrees = certificate.status == ("OPTIMAL" if optimal else "FEASIBLE") and gap == certificate.gap
     return Check(f"{certificate.status}, gap {certificate.gap:.6g}", agrees, f"loss and bound give gap {gap:.6g}")
 
 
 def _bound(problem: Problem, certificate: Certificate) -> Check:
-    free = conflict_bound(problem.dataset)
+    free = conflict_bound(problem).value
     claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
     if certificate.bound <= free:
-        return Check(claim, True, f"equal rows of different classes alone cost {free:.17g}")
+        return Check(claim, True, f"equal rows of different targets alone cost {free:.17g}")
     if certificate.claimed_by:
         return Check(claim, None, f"claimed by {certificate.claimed_by}, not repeated here")
-    return Check(claim, False, f"equal rows of different classes cost {free:.17g}, and no solver claims more")
+    return Check(claim, False, f"equal rows of different targets cost {free:.17g}, and no solver claims more")
 
 
 def _resolved(problem: Problem, network: Network, certificate: Certificate, exact: Exact, time_limit: float) -> Check:

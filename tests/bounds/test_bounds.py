@@ -7,17 +7,19 @@ from conftest import INSTANCES, XOR, make_problem
 from stepnet.bounds.conflicts import conflict_bound, heaviest_of_group
 from stepnet.bounds.separability import constant_network, linear_network
 from stepnet.data import Dataset
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.problem import Problem
 
 
 def test_each_group_costs_all_but_its_heaviest_class():
     data = Dataset.from_rows([[0], [0], [0], [1], [1], [2]], [0, 1, 1, 0, 1, 1], [1, 1, 3, 2, 2, 9])
-    assert conflict_bound(data) == 3
+    assert conflict_bound(Problem(data, Architecture.of(1, (), "neuron", "real"))).value == 3
     kept = heaviest_of_group(data)
     assert sorted(zip(data.X[kept, 0].tolist(), data.y[kept].tolist(), strict=True)) == [(0, 1), (1, 0), (2, 1)]
 
 
 def test_the_bound_never_passes_the_optimum(instance):
-    assert conflict_bound(instance.problem().dataset) <= instance.optimum
+    assert conflict_bound(instance.problem()).value <= instance.optimum
 
 
 @pytest.mark.parametrize("threshold", ["neuron", "layer", 0.0, 2.0, -2.0])
@@ -31,7 +33,7 @@ def test_separable_rows_are_separated_in_every_architecture(hidden, threshold):
 
 def test_separation_up_to_conflicts_reaches_the_conflict_bound():
     problem = make_problem([[0], [0], [1], [1]], [0, 1, 1, 1], (2,), sample_weight=[5, 1, 1, 1])
-    assert problem.evaluate(linear_network(problem)) == conflict_bound(problem.dataset) == 1
+    assert problem.evaluate(linear_network(problem)) == conflict_bound(problem).value == 1
 
 
 def test_a_constant_network_answers_one_class():

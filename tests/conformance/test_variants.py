@@ -120,7 +120,7 @@ def test_the_start_of_a_network_decodes_to_the_same_answers(name):
         assert (network.predict(problem.dataset.X) == answers_by_rationals(network, problem.dataset.X)).all()
         if encoding.margin == 0 or network.margin(problem.dataset.X) > 0.01:
             assert encoding.model.cost @ point + encoding.model.offset == pytest.approx(
-                problem.evaluate(network) / problem.dataset.unit
+                problem.evaluate(network) / problem.accuracy.unit
             )
             if encoding.margin == 0:
                 assert encoding.model.violation(point) < 1e-9

@@ -41,6 +41,7 @@ class Task:
     on_solution: Callable[[Floats, float], None] = field(default=lambda point, objective: None)
     on_bound: Callable[[float], None] = field(default=lambda bound: None)
     should_stop: Callable[[], bool] = field(default=lambda: False)
+    refine: Callable[[Floats], Floats] = field(default=lambda point: point)  # better reals for the same integers
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,9 @@ def _fill(solver: Any, model: Model) -> Any:
     kinds = np.where(model.integer, "I", "C")
     columns = solver.addMVar(model.n_columns, lb=model.lower, ub=model.upper, obj=model.cost, vtype=kinds)
     solver.ObjCon = model.offset
+    if model.has_squares:
+        squares = sparse.diags_array(model.squares).tocsr()
+        solver.setObjective(columns @ squares @ columns + model.cost @ columns + model.offset)
     is_quadratic = np.zeros(model.n_rows, dtype=bool)
     is_quadratic[model.products.rows] = True
     for i in np.flatnonzero(is_quadratic):

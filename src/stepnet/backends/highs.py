@@ -1,4 +1,4 @@
-"""HiGHS: the default solver. MILP, no products."""
+"""HiGHS: the default solver. MILP, no products; squares in the objective by outer approximation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import GRACE_SECONDS, Backend, Outcome, Status, Task, run_stoppable, too_large_for_floats
+from stepnet.backends.tangents import solve_by_tangents
 from stepnet.errors import Answer, SolverFailure
 from stepnet.milp.model import Model
 
@@ -36,6 +37,9 @@ class Highs(Backend):
         return too_large_for_floats(model)
 
     def solve(self, task: Task) -> Outcome:
+        return solve_by_tangents(task, self._solve) if task.model.has_squares else self._solve(task)
+
+    def _solve(self, task: Task) -> Outcome:
         import highspy
 
         solver = highspy.Highs()

@@ -87,6 +87,9 @@ def _fill(pyscipopt: Any, solver: Any, model: Model) -> list[Any]:
         )
     ]
     solver.addObjoffset(model.offset)
+    for c in np.flatnonzero(model.squares).tolist():
+        square = solver.addVar(lb=0.0, obj=float(model.squares[c]))
+        solver.addCons(square >= columns[c] * columns[c])
     quadratic: dict[int, list[Any]] = {}
     products = model.products
     for i, a, b, value in zip(products.rows, products.first, products.second, products.coefficients, strict=True):

@@ -1,4 +1,4 @@
-"""Equal rows with different classes: no classifier can have all of them right."""
+"""Equal rows with different targets: no network can have all of them right."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.data import Dataset
+from stepnet.problem.loss import RealLoss
+from stepnet.problem.problem import Problem
+from stepnet.result import Bound
+
+_ROUNDING = 1e-12  # more than float sums can have added
 
 
 def heaviest_of_group(dataset: Dataset) -> NDArray[np.bool_]:
@@ -19,6 +24,15 @@ def heaviest_of_group(dataset: Dataset) -> NDArray[np.bool_]:
     return chosen
 
 
-def conflict_bound(dataset: Dataset) -> float:
-    """The weight that every classifier gets wrong: per group, all but its heaviest class."""
-    return math.fsum(dataset.weights[~heaviest_of_group(dataset)])
+def conflict_bound(problem: Problem) -> Bound:
+    """What every network of every architecture pays.
+
+    Per group of equal rows all classes but the heaviest are wrong; numbers cost at least what their
+    group's best constant does.
+    """
+    dataset, loss = problem.dataset, problem.loss
+    if not isinstance(loss, RealLoss):
+        value = math.fsum(dataset.weights[~heaviest_of_group(dataset)])
+        return Bound(value, proof="free bound: equal rows of different classes")
+    value = loss.cost_of_constants(dataset, dataset.group.astype(np.int64))
+    return Bound(value * (1 - _ROUNDING), proof="free bound: equal rows of different targets")

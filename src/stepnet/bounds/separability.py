@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.activation import ARGMAX, STEP
+from stepnet.activation import ARGMAX, IDENTITY, STEP
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import Task
 from stepnet.backends.highs import Highs
@@ -39,7 +39,7 @@ def linear_network(
     join. None if the program was not solved in time or the weights are discrete.
     """
     architecture, dataset = problem.architecture, problem.dataset
-    if not architecture.is_plain:
+    if not problem.is_plain:
         return None
     chosen = np.flatnonzero(heaviest_of_group(dataset))
     n_rows = max(1, _SAMPLE // dataset.n_features)
@@ -78,6 +78,8 @@ def constant_network(problem: Problem, code: int) -> Network:
         if kind == ARGMAX:
             is_free = architecture.threshold == "neuron"
             thresholds = np.where(np.arange(width) == code, -beyond, beyond) * is_free
+        elif kind == IDENTITY:
+            thresholds = np.zeros(1)
         elif kind.thresholds is not None:
             thresholds = np.array(kind.thresholds)
         elif fixed is not None:

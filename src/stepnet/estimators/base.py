@@ -28,7 +28,7 @@ from stepnet.methods.search import Search
 from stepnet.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
-from stepnet.result import Bound, Result
+from stepnet.result import Result
 from stepnet.verify import Verification, verify
 
 FLOATS = [np.float64, np.float32]  # other types become the first
@@ -162,7 +162,7 @@ def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] 
 def vote_result(problem: Problem, network: Network, budget: Budget) -> Result:
     """Of a vote: its exact loss and the bound that holds for every classifier."""
     loss = Problem(problem.dataset, Architecture.of_network(network)).evaluate(network)
-    bound = Bound(conflict_bound(problem.dataset), proof="free bound: equal rows of different classes")
+    bound = conflict_bound(problem)
     reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
     return Result(network, loss, bound, reason, budget.elapsed)
 

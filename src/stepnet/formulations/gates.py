@@ -50,8 +50,11 @@ class Gates(Formulation):
                 f"formulation='gates' needs threshold='neuron', where neurons can be complemented freely; got "
                 f"threshold={architecture.threshold!r}. Use formulation='tight'."
             )
-        if not architecture.is_plain:
-            return Answer("formulation='gates' takes real weights. Use formulation='tight'.")
+        if not problem.is_plain:
+            return Answer(
+                "formulation='gates' takes real weights, steps and misclassified rows of two classes. "
+                "Use formulation='tight'."
+            )
         return YES
 
     def encode(self, problem: Problem) -> list[Encoding]:
@@ -82,7 +85,7 @@ class GateEncoding(Encoding):
         model = ModelBuilder()
         m, n = self.rows.shape
         d = len(self.gate.weights)
-        y, row_weights = self.problem.dataset.y, self.problem.dataset.weights / self.problem.dataset.unit
+        y, row_weights = self.problem.dataset.y, self.problem.dataset.weights / self.problem.accuracy.unit
         v, theta, total = np.array(self.gate.weights, dtype=float), self.gate.threshold, sum(self.gate.weights)
         big_m = np.abs(self.rows).sum(axis=1) + 1.0
         self.margin = safe_margin(float(big_m.max()))
@@ -114,7 +117,7 @@ class GateEncoding(Encoding):
         return self.problem.restore(Network((hidden, self.gate.layer)))
 
     def start(self, network: Network) -> Floats | None:
-        if self.problem.architecture.refuses(network):
+        if self.problem.refuses(network):
             return None
         reading = read_gate(network.layers[1])
         if reading is None or reading.gate != self.gate:

@@ -18,6 +18,7 @@ The output, for a row of class c
     one bit    a >= t + ε if c = 1,  a <= t - ε if c = 0                    unless e^i
     ordinal    t_c + ε <= a <= t_{c+1} - ε                                  unless e^i
     argmax     a_c - t_c >= a_o - t_o + ε for every other class o           unless e^i
+    numbers    :mod:`stepnet.formulations.real_output`, with costs of their own
 Zero inputs. With all thresholds fixed at 0 a neuron whose inputs are all 0 is on with a = t = 0 and
 cannot have a margin: rows x^i = 0 drop ε_on, and above the first layer so do rows with
     z^ik = 1  iff  u^i,k-1 = 0.
@@ -36,6 +37,7 @@ import numpy as np
 
 from stepnet.activation import ARGMAX, STEP
 from stepnet.arithmetic import Floats
+from stepnet.data import Targets
 from stepnet.errors import YES, Answer
 from stepnet.formulations.base import (
     INTEGER_TOLERANCE,
@@ -46,8 +48,11 @@ from stepnet.formulations.base import (
     scope_of_margin,
     with_fixed_threshold,
 )
+from stepnet.formulations.real_output import RealOutput
 from stepnet.milp.model import Columns, Model, ModelBuilder, Product, Term
 from stepnet.network import Layer, Levels, Network
+from stepnet.problem.last_layer import refitted
+from stepnet.problem.loss import Hinge, RealLoss, Squared
 from stepnet.problem.problem import Problem
 
 _LARGEST_INTEGER = 2.0**40
@@ -70,10 +75,15 @@ class Style:
 def accepts_layered(problem: Problem, style: Style) -> Answer:
     """Any depth, threshold, activation, output and domain; integers need data on a grid not too fine."""
     architecture = problem.architecture
-    if architecture.is_plain:
+    if problem.is_plain:
         return YES
     if not style.takes_variants:
-        return Answer(f"formulation={style.name!r} takes real weights, steps and two classes. Use formulation='tight'.")
+        return Answer(
+            f"formulation={style.name!r} takes real weights, steps and misclassified rows of two classes. "
+            f"Use formulation='tight'."
+        )
+    if isinstance(problem.loss, RealLoss) and (reason := _refuses_real(problem)):
+        return Answer(reason)
     values = architecture.activation.values
     if architecture.fixed_threshold == 0 and architecture.hidden and values[0] != 0 and 0 in values:
         return Answer(f"thresholds of 0 with {architecture.activation.name} need 0 as the lowest value.")
@@ -91,6 +101,17 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
     return YES
 
 
+def _refuses_real(problem: Problem) -> str:
+    architecture = problem.architecture
+    if not architecture.hidden:
+        return f"loss={problem.loss.name!r} needs a hidden layer in programs. Use hidden=(1,) or more."
+    if isinstance(problem.loss, Hinge) and (architecture.fixed_threshold is not None or architecture.n_outputs > 1):
+        return "loss='hinge' takes one output with a learned threshold. Use threshold='neuron', output='one_vs_one'."
+    if architecture.domains[-1].is_integer:
+        return f"loss={problem.loss.name!r} needs real weights in the last layer. Use weights=(..., 'real')."
+    return ""
+
+
 @dataclass
 class LayeredEncoding(Encoding):
     """Columns by meaning: ``weights[k]`` (d_k × d_{k-1}), ``thresholds[k]`` (d_k × R), ``outputs[k]`` (m × d_k × R)."""
@@ -106,6 +127,8 @@ class LayeredEncoding(Encoding):
     all_off: list[Columns] = field(default_factory=list)  # z of layers 2..K, where needed
     halves: list[tuple[Columns, Columns]] = field(default_factory=list)  # w = 2 b - 1: pairs (w, b)
     errors: Columns | None = None
+    real: RealOutput | None = None
+    misses: Columns | None = None  # r or p of a loss that reads values: m × outputs
 
     def __post_init__(self) -> None:
         self.name = self.style.name
@@ -115,6 +138,8 @@ class LayeredEncoding(Encoding):
             self.scope = f"{self.scope} in the units of the data"
         elif self.margin and self.problem.architecture.fixed_threshold:
             self.scope = self.scope.replace("margin", "margin and |threshold|")
+        if self.real is not None and self.real.scope:
+            self.scope = f"{self.scope} {'and' if self.margin else 'with'} {self.real.scope}"
 
     model: Model = field(init=False)
 
@@ -125,8 +150,9 @@ class LayeredEncoding(Encoding):
 
     def start(self, network: Network) -> Floats | None:
         architecture = self.problem.architecture
-        if architecture.refuses(network):
+        if self.problem.refuses(network):
             return None
+        values = network.values(self.problem.dataset.X) if self.real is not None else None
         levels = network.levels(self.problem.dataset.X)
         if self.style.scaled:
             network = self.problem.scale(network)
@@ -146,10 +172,33 @@ class LayeredEncoding(Encoding):
             point[bits] = (point[weights] + 1) / 2
         if self.errors is not None:
             point[self.errors] = levels[-1][:, 0] != self.problem.dataset.y
+        if self.real is not None:
+            assert values is not None and self.misses is not None
+            values = (values - self.real.centres) / self.real.size
+            is_squared = isinstance(self.real.loss, Squared)
+            misses = values - self.real.targets if is_squared else self.real.loss.costs(values, self._scaled_targets)
+            point[self.misses] = misses
+            if np.abs(point[self.weights[-1]]).max() > self.real.limit:
+                return None
         return np.clip(point, self.model.lower, self.model.upper)
+
+    @property
+    def _scaled_targets(self) -> Targets:
+        """What the loss compares values with, in the units of the program."""
+        assert self.real is not None
+        return self.problem.dataset.y if isinstance(self.real.loss, Hinge) else self.real.targets
+
+    def refine(self, point: Floats) -> Floats:
+        """The point with the best last layer for its hidden ones."""
+        if self.real is None:
+            return point
+        better = self.start(refitted(self.problem, self.decode(point)))
+        return point if better is None else better
 
     def _decoded(self, k: int, point: Floats) -> Layer:
         architecture, kind = self.problem.architecture, self.problem.architecture.activations[k]
+        if self.real is not None and k == len(self.weights) - 1:
+            return self.real.restored(Layer(point[self.weights[k]], point[self.thresholds[k]][:, 0], kind))
         weights, thresholds = point[self.weights[k]], np.sort(point[self.thresholds[k]], axis=1)
         if kind.n_thresholds == 1:
             thresholds = thresholds[:, 0]
@@ -167,6 +216,8 @@ class LayeredEncoding(Encoding):
 
     def _encoded(self, k: int, layer: Layer) -> Layer:
         architecture = self.problem.architecture
+        if self.real is not None and k == len(self.weights) - 1:
+            return self.real.scaled(layer)
         if architecture.domains[k].is_integer:
             return layer.with_(layer.weights, np.ceil(layer.thresholds))
         return normalised(layer, architecture)
@@ -175,6 +226,12 @@ class LayeredEncoding(Encoding):
 def _reached(levels: Levels, n_thresholds: int) -> Floats:
     """For each threshold whether it is reached: rows × neurons × thresholds."""
     return (levels[:, :, None] > np.arange(n_thresholds)).astype(np.float64)
+
+
+def _as_block(term: Term) -> tuple[Columns, Floats]:
+    """A term as (rows × entries), with coefficients that broadcast to it."""
+    columns, values = np.asarray(term[0]), np.asarray(term[1], dtype=np.float64)
+    return (columns[:, None], values[..., None]) if columns.ndim == 1 else (columns, values)
 
 
 def encode_layered(problem: Problem, style: Style) -> LayeredEncoding:
@@ -191,14 +248,15 @@ class _Builder:
         self.architecture = problem.architecture
         self.domains, self.kinds = self.architecture.domains, self.architecture.activations
         self.y = problem.dataset.y
-        self.row_weights = problem.dataset.weights / problem.dataset.unit
+        self.row_weights = problem.dataset.weights / problem.accuracy.unit
         self.model = ModelBuilder()
         self.widths = problem.architecture.widths
+        self.real = RealOutput.of(problem, problem.loss) if isinstance(problem.loss, RealLoss) else None
         sizes = [self._largest_sum(k) for k in range(len(self.widths))]
         self.largest_thresholds = [self._largest_threshold(k, size) for k, size in enumerate(sizes)]
         self.big_m = [size + t for size, t in zip(sizes, self.largest_thresholds, strict=True)]
         self.margin = self._margin()
-        self.encoding = LayeredEncoding(problem, style, rows, self.margin)
+        self.encoding = LayeredEncoding(problem, style, rows, self.margin, real=self.real)
         self.encoding.is_safe = not self.margin or self._is_safe()
 
     def _largest_sum(self, k: int) -> Floats:
@@ -217,7 +275,8 @@ class _Builder:
 
     def _margin(self) -> float:
         """0 for integers: there a < t means a <= t - 1, with nothing lost."""
-        real = [m for m, domain in zip(self.big_m, self.domains, strict=True) if not domain.is_integer]
+        steps = self.big_m[:-1] if self.real is not None else self.big_m
+        real = [m for m, domain in zip(steps, self.domains, strict=False) if not domain.is_integer]
         if not real:
             return 0.0
         if not self.style.two_sided:
@@ -238,7 +297,10 @@ class _Builder:
                 assert signals is not None
                 is_off = self._add_all_off(k, signals)
             is_output = k == len(self.widths) - 1
-            if is_output and self.style.one_sided_output:
+            if is_output and self.real is not None:
+                assert signals is not None
+                self._add_real_output(k, signals, self.real)
+            elif is_output and self.style.one_sided_output:
                 self._add_output(k, signals, is_off)
             else:
                 signals = self._add_layer(k, signals, is_off, is_output)
@@ -247,19 +309,30 @@ class _Builder:
 
     def _add_weights(self, k: int) -> None:
         shape = (self.widths[k], self.widths[k - 1] if k else self.rows.shape[1])
-        domain = self.domains[k]
-        columns = self.model.add_columns(f"w{k + 1}", shape, domain.lower, domain.upper, integer=domain.is_integer)
+        domain, (lower, upper) = self.domains[k], self._weight_limits(k)
+        square = 0.0
+        if self.real is not None and k == len(self.widths) - 1:
+            square = self.real.squares[1] / self.problem.accuracy.unit
+        columns = self.model.add_columns(f"w{k + 1}", shape, lower, upper, square=square, integer=domain.is_integer)
         self.encoding.weights.append(columns)
         if domain.is_integer and domain.stride == 2:
             bits = self.model.add_columns(f"b{k + 1}", shape, 0, 1, integer=True)
             self.model.add_rows([(columns.ravel(), 1.0), (bits.ravel(), -2.0)], lower=-1.0, upper=-1.0)
             self.encoding.halves.append((columns, bits))
 
+    def _weight_limits(self, k: int) -> tuple[float, float]:
+        if self.real is not None and k == len(self.widths) - 1:
+            return -self.real.limit, self.real.limit
+        return self.domains[k].lower, self.domains[k].upper
+
     def _add_thresholds(self, k: int) -> None:
         width, largest, kind = self.widths[k], self.largest_thresholds[k], self.kinds[k]
         fixed, integer = self.architecture.fixed_threshold, self.domains[k].is_integer
         name, shape = f"t{k + 1}", (width, kind.n_thresholds)
-        if kind.thresholds is not None:
+        if self.real is not None and k == len(self.widths) - 1:
+            largest = self.real.largest_threshold
+            columns = self.model.add_columns(name, shape, -largest, largest)
+        elif kind.thresholds is not None:
             columns = self._add_fixed_stairs(k, np.array(kind.thresholds))
         elif kind == ARGMAX:
             high = 0.0 if self.architecture.threshold != "neuron" else largest
@@ -385,6 +458,27 @@ class _Builder:
                 negated = [(w, u, -np.asarray(values)) for w, u, values in other_products]
                 self.model.add_rows(terms, lower=lead, products=[*products, *negated])
 
+    def _add_real_output(self, k: int, signals: Columns, real: RealOutput) -> None:
+        """What every row pays for the values of the outputs."""
+        m, n_outputs = real.targets.shape
+        in_row, outputs = np.repeat(np.arange(m), n_outputs), np.tile(np.arange(n_outputs), m)
+        terms, products = self._sums(k, signals, in_row, outputs)
+        terms = [*terms, (self.encoding.thresholds[k][outputs, 0], -1.0)]
+        targets, prices = real.targets.ravel(), self.row_weights[:, None]
+        largest = real.largest_error
+        if isinstance(real.loss, Squared):
+            misses = self.model.add_columns("r", (m, n_outputs), -largest, largest, square=prices * real.squares[0])
+            self.model.add_rows([*terms, (misses.ravel(), -1.0)], lower=targets, upper=targets, products=products)
+        elif isinstance(real.loss, Hinge):
+            misses = self.model.add_columns("p", (m, n_outputs), 0.0, largest, cost=prices)
+            terms = [(columns, np.asarray(values) * targets[:, None]) for columns, values in map(_as_block, terms)]
+            self.model.add_rows([*terms, (misses.ravel(), 1.0)], lower=1.0)
+        else:
+            misses = self.model.add_columns("p", (m, n_outputs), 0.0, largest, cost=prices * real.size)
+            self.model.add_rows([*terms, (misses.ravel(), -1.0)], upper=targets, products=products)
+            self.model.add_rows([*terms, (misses.ravel(), 1.0)], lower=targets, products=products)
+        self.encoding.misses = misses
+
     def _margins(self, k: int) -> tuple[Floats, float]:
         """ε_on of each row, and ε_off."""
         on = np.full(len(self.rows), self._margin_on(k))
@@ -416,15 +510,15 @@ class _Builder:
 
     def _add_products(self, k: int, signals: Columns) -> None:
         """s = w · u, for every row, neuron, input and threshold."""
-        weights, domain = self.encoding.weights[k], self.domains[k]
+        weights, (lower, upper) = self.encoding.weights[k], self._weight_limits(k)
         shape = (len(self.rows), *weights.shape, signals.shape[2])
-        lower, upper = min(domain.lower, 0.0), max(domain.upper, 0.0)
-        columns = self.model.add_columns(f"s{k + 1}", shape, lower, upper, integer=domain.is_integer)
+        low, high = min(lower, 0.0), max(upper, 0.0)
+        columns = self.model.add_columns(f"s{k + 1}", shape, low, high, integer=self.domains[k].is_integer)
         s = columns.ravel()
         u = np.broadcast_to(signals[:, None], shape).ravel()
         w = np.broadcast_to(weights[None, :, :, None], shape).ravel()
-        self.model.add_rows([(s, 1.0), (u, -domain.upper)], upper=0.0)
-        self.model.add_rows([(s, 1.0), (u, -domain.lower)], lower=0.0)
-        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -domain.lower)], upper=-domain.lower)
-        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -domain.upper)], lower=-domain.upper)
+        self.model.add_rows([(s, 1.0), (u, -upper)], upper=0.0)
+        self.model.add_rows([(s, 1.0), (u, -lower)], lower=0.0)
+        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -lower)], upper=-lower)
+        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -upper)], lower=-upper)
         self.encoding.products.append(columns)

@@ -80,6 +80,7 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
             seed=run.seed,
             tolerance=encoding.tolerance,
             should_stop=run.must_stop,
+            refine=encoding.refine,
         )
         try:
             outcome = backend.solve(task)
@@ -92,7 +93,7 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
         found = encoding.decode(outcome.point)
         verified = run.offer(found)
         title = f"{backend.title} {backend.version()}"
-        claimed = outcome.objective * run.problem.dataset.unit
+        claimed = outcome.objective * run.problem.accuracy.unit
         run.claims.append(Claim(f"{encoding.name}, {'H1' if odd else 'H2'}", title, claimed, verified))
         better = centred(run.problem, found)
         verified = run.offer(better)

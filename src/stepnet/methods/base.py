@@ -11,7 +11,7 @@ from stepnet.certify import is_optimal
 from stepnet.limits import Budget
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.progress import Callback, Progress, relative_gap
+from stepnet.progress import Callback, Progress
 from stepnet.result import ALL_NETWORKS, Bound, Claim, Result
 
 logger = logging.getLogger("stepnet")
@@ -93,7 +93,7 @@ class Run:
 
     @property
     def gap(self) -> float:
-        return relative_gap(self.loss, self.bound.value)
+        return self.problem.accuracy.gap(self.loss, self.bound.value)
 
     @property
     def is_proven(self) -> bool:

@@ -9,7 +9,8 @@ from stepnet.bounds.separability import constant_network, linear_network
 from stepnet.errors import InvalidInputError
 from stepnet.methods.base import Run
 from stepnet.network import Network
-from stepnet.result import Bound
+from stepnet.problem.last_layer import refitted
+from stepnet.problem.loss import RealLoss
 
 _SHARE = 0.15  # of the time, for the linear program
 
@@ -19,14 +20,14 @@ def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: boo
     problem = run.problem
     run.stage = "free bounds"
     if start is not None:
-        reason = problem.architecture.refuses(start)
+        reason = problem.refuses(start)
         if reason is not None:
             raise InvalidInputError(f"start is not a network of this problem: {reason}.")
         run.offer(start)
-    for code in np.unique(problem.dataset.y).tolist():
-        run.offer(constant_network(problem, code))
+    for code in [0] if isinstance(problem.loss, RealLoss) else np.unique(problem.dataset.y).tolist():
+        run.offer(refitted(problem, constant_network(problem, code)))
     if bounds:
-        run.raise_bound(Bound(conflict_bound(problem.dataset), proof="free bound: equal rows of different classes"))
+        run.raise_bound(conflict_bound(problem))
     if separate and bounds and not run.is_over:
         network = linear_network(problem, _SHARE * run.budget.remaining, run.must_stop)
         if network is not None:

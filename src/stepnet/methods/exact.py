@@ -20,6 +20,7 @@ from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
 from stepnet.methods.search import search_within
 from stepnet.network import Network
+from stepnet.problem.last_layer import refitted
 from stepnet.problem.problem import Problem
 from stepnet.result import Bound, Claim
 from stepnet.search.local_search import accepts_search
@@ -118,11 +119,11 @@ class _Solving:
     def _solve(self, number: int, time_limit: float) -> bool:
         """Solve one program; True if it is closed: it has no network better than the best one."""
         run, encoding = self.run, self.encodings[number]
-        loss_to_beat, dataset = run.loss, run.problem.dataset
+        loss_to_beat, accuracy = run.loss, run.problem.accuracy
         has_cutoff = len(self.encodings) > 1
         model, start = encoding.model, None
         if has_cutoff:
-            model = model.with_objective_at_most(dataset.next_below(loss_to_beat) / dataset.unit)
+            model = model.with_objective_at_most(accuracy.next_below(loss_to_beat) / accuracy.unit)
         elif run.network is not None:
             start = encoding.start(run.network)
         task = Task(
@@ -134,15 +135,18 @@ class _Solving:
             seed=run.seed,
             tolerance=encoding.tolerance,
             on_solution=lambda point, objective: self.inbox.append((encoding, point)),
-            on_bound=lambda bound: self.live_bounds.append((number, bound * dataset.unit)),
+            on_bound=lambda bound: self.live_bounds.append((number, bound * accuracy.unit)),
             should_stop=self._read_inbox,
+            refine=encoding.refine,
         )
         outcome = self._outcome(task, may_be_infeasible=has_cutoff)
         self._read_inbox()
         self._check_claim(encoding, outcome)
         # Without a point within the cut-off the program has nothing better than the best network.
         is_closed = outcome.status == "infeasible"
-        self._raise_bound(number, dataset.proven_by_cutoff(loss_to_beat) if is_closed else outcome.bound * dataset.unit)
+        self._raise_bound(
+            number, accuracy.proven_by_cutoff(loss_to_beat) if is_closed else outcome.bound * accuracy.unit
+        )
         return outcome.status != "stopped" or self.bounds[number] >= run.loss
 
     def _outcome(self, task: Task, *, may_be_infeasible: bool) -> Outcome:
@@ -164,7 +168,7 @@ class _Solving:
             return
         if not math.isfinite(bound):
             return
-        self.bounds[number] = max(self.bounds[number], self.run.problem.dataset.round_up(bound))
+        self.bounds[number] = max(self.bounds[number], self.run.problem.accuracy.round_up(bound))
         self.run.raise_bound(
             Bound(
                 min(self.bounds.values()),
@@ -188,12 +192,12 @@ class _Solving:
         return self.run.is_over
 
     def _offer(self, encoding: Encoding, point: Floats) -> float:
-        network = encoding.decode(point)
+        network = refitted(self.run.problem, encoding.decode(point))
         loss = self.run.offer(network)
         return min(loss, self.run.offer(centred(self.run.problem, network)))
 
     def _check_claim(self, encoding: Encoding, outcome: Outcome) -> None:
         if outcome.point is None or not np.isfinite(outcome.point).all() or not math.isfinite(outcome.objective):
             return
-        verified, unit = self._offer(encoding, outcome.point), self.run.problem.dataset.unit
+        verified, unit = self._offer(encoding, outcome.point), self.run.problem.accuracy.unit
         self.run.claims.append(Claim(encoding.name, self.solver, outcome.objective * unit, verified))

@@ -46,7 +46,7 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
     """Local search within a share of the time that is left."""
     n_rows = run.problem.dataset.n_rows
-    if run.problem.architecture.is_plain and not kernels_ready(min(1.0, run.budget.remaining / 4), n_rows):
+    if run.problem.is_plain and not kernels_ready(min(1.0, run.budget.remaining / 4), n_rows):
         run.announce("compiling, once per installation")
         if not kernels_ready(min(30.0, run.budget.remaining / 2), n_rows):
             return

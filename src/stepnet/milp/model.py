@@ -1,9 +1,11 @@
 """Model: a mixed-integer program as sparse arrays, built in whole blocks.
 
-    minimise  cost·x + offset   subject to   row_lower <= A x + (products) <= row_upper,  lower <= x <= upper,
+    minimise  cost·x + squares·x² + offset   subject to   row_lower <= A x + (products) <= row_upper,
+    lower <= x <= upper,
     x_c integer where ``integer[c]``.
 
 Products ``coefficient · x_a · x_b`` in a row exist only in bilinear programs; most solvers refuse them.
+Squares in the objective are those of squared errors and are never negative, so that it is convex.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +50,11 @@ class Model:
     products: Products
     offset: float
     names: list[str] = field(repr=False)
+    squares: Floats = field(default_factory=lambda: np.zeros(0))  # cost of x², of every column
+
+    def __post_init__(self) -> None:
+        if not len(self.squares):
+            object.__setattr__(self, "squares", np.zeros(len(self.cost)))
 
     @property
     def n_columns(self) -> int:
@@ -60,20 +68,56 @@ class Model:
     def is_bilinear(self) -> bool:
         return len(self.products.rows) > 0
 
+    @property
+    def has_squares(self) -> bool:
+        return bool(self.squares.any())
+
+    def objective(self, point: Floats) -> float:
+        return float(self.cost @ point + self.squares @ (point * point)) + self.offset
+
     @cached_property
     def is_integral(self) -> bool:
         """Whether all variables and all numbers but the costs are integers, as constraint solvers want."""
         numbers = np.concatenate([self.lower, self.upper, self.matrix.data, self.row_lower, self.row_upper])
         finite = numbers[np.isfinite(numbers)]
-        return bool(self.integer.all() and (finite == np.round(finite)).all())
+        return bool(self.integer.all() and not self.has_squares and (finite == np.round(finite)).all())
 
     def with_objective_at_most(self, limit: float) -> Model:
-        """The same program with one more row: only points of objective <= limit."""
+        """The same program with one more row: only points of objective <= limit. Without squares."""
+        return self._extended(self.cost[None, :], -np.inf, limit - self.offset)
+
+    def with_tangents(self, places: Floats) -> Model:
+        """Squares from below: a column p >= x² for each, by tangents p >= 2 a x - a² at the places a.
+
+        ``places`` are (tangents × squares). The new columns come last, with the costs of the squares.
+        """
+        squared = np.flatnonzero(self.squares)
+        n_tangents, n_squares = places.shape
+        wide = replace(
+            self,
+            cost=np.append(self.cost, self.squares[squared]),
+            lower=np.append(self.lower, np.zeros(n_squares)),
+            upper=np.append(self.upper, np.full(n_squares, np.inf)),
+            integer=np.append(self.integer, np.zeros(n_squares, dtype=bool)),
+            matrix=sparse.csr_array(sparse.hstack([self.matrix, sparse.csr_array((self.n_rows, n_squares))])),
+            names=[*self.names, *(f"q_{number}" for number in range(n_squares))],
+            squares=np.zeros(self.n_columns + n_squares),
+        )
+        numbers = np.arange(n_tangents * n_squares)
+        columns = np.tile(np.arange(n_squares), n_tangents)
+        entries = np.concatenate([np.ones(len(numbers)), -2.0 * places.ravel()])
+        at = (np.tile(numbers, 2), np.concatenate([self.n_columns + columns, squared[columns]]))
+        rows = sparse.coo_array((entries, at), shape=(len(numbers), wide.n_columns))
+        return wide._extended(rows, -(places.ravel() ** 2), np.inf)
+
+    def _extended(self, rows: Any, lower: ArrayLike, upper: ArrayLike) -> Model:
+        """With further rows."""
+        n_rows = rows.shape[0]
         return replace(
             self,
-            matrix=sparse.csr_array(sparse.vstack([self.matrix, self.cost[None, :]])),
-            row_lower=np.append(self.row_lower, -np.inf),
-            row_upper=np.append(self.row_upper, limit - self.offset),
+            matrix=sparse.csr_array(sparse.vstack([self.matrix, rows])),
+            row_lower=np.append(self.row_lower, np.broadcast_to(lower, n_rows)),
+            row_upper=np.append(self.row_upper, np.broadcast_to(upper, n_rows)),
         )
 
     def violation(self, point: Floats) -> float:
@@ -96,7 +140,7 @@ class ModelBuilder:
     """Collects columns and rows in blocks of any shape."""
 
     def __init__(self) -> None:
-        self._columns: list[tuple[Floats, Floats, Floats, NDArray[np.bool_]]] = []
+        self._columns: list[tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]] = []
         self._names: list[str] = []
         self._entries: list[tuple[Columns, Columns, Floats]] = []
         self._bounds: list[tuple[Floats, Floats]] = []
@@ -112,14 +156,17 @@ class ModelBuilder:
         upper: ArrayLike,
         *,
         cost: ArrayLike = 0.0,
+        square: ArrayLike = 0.0,
         integer: bool = False,
     ) -> Columns:
         """A block of variables; returns their numbers in the block's shape."""
         shape = (shape,) if isinstance(shape, int) else shape
         size = int(np.prod(shape))
         numbers = np.arange(self._n_columns, self._n_columns + size).reshape(shape)
-        low, high, costs = (np.broadcast_to(np.asarray(v, float), shape).ravel() for v in (lower, upper, cost))
-        self._columns.append((low, high, costs, np.full(size, integer)))
+        low, high, costs, squares = (
+            np.broadcast_to(np.asarray(v, float), shape).ravel() for v in (lower, upper, cost, square)
+        )
+        self._columns.append((low, high, costs, squares, np.full(size, integer)))
         suffixes = np.indices(shape).reshape(len(shape), -1).T.tolist()
         self._names.extend(f"{name}_" + "_".join(map(str, suffix)) for suffix in suffixes)
         self._n_columns += size
@@ -156,7 +203,7 @@ class ModelBuilder:
         self._n_rows += n_rows
 
     def build(self) -> Model:
-        lower, upper, cost, integer = (np.concatenate(part) for part in zip(*self._columns, strict=True))
+        lower, upper, cost, squares, integer = (np.concatenate(part) for part in zip(*self._columns, strict=True))
         rows, columns, values = (np.concatenate(part) for part in zip(*self._entries, strict=True))
         row_lower, row_upper = (np.concatenate(part) for part in zip(*self._bounds, strict=True))
         shape = (self._n_rows, self._n_columns)
@@ -169,7 +216,17 @@ class ModelBuilder:
             np.zeros(0),
         ]
         return Model(
-            cost, lower, upper, integer, matrix, row_lower, row_upper, Products(*products), self.offset, self._names
+            cost,
+            lower,
+            upper,
+            integer,
+            matrix,
+            row_lower,
+            row_upper,
+            Products(*products),
+            self.offset,
+            self._names,
+            squares,
         )
 
 

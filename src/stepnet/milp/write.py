@@ -19,6 +19,8 @@ def write_model(model: Model, path: str | os.PathLike[str], *, comment: str = ""
     ending = Path(path).suffix.lower()
     if ending not in writers:
         raise InvalidInputError(f"cannot write {str(path)!r}: the name must end in .mps or .lp.")
+    if model.has_squares:
+        raise InvalidInputError("a program with squares has no .mps or .lp file here; use loss='absolute'.")
     if model.is_bilinear:
         raise InvalidInputError("a bilinear program has no .mps or .lp file here; use another formulation.")
     write_atomically(path, "\n".join(writers[ending](model, comment)) + "\n")

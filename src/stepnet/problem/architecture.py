@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from stepnet.activation import ARGMAX, STEP, Activation, activation
+from stepnet.activation import ARGMAX, IDENTITY, STEP, Activation, activation
 from stepnet.checks import is_finite_number, is_integer
 from stepnet.errors import InvalidInputError
 from stepnet.network import Network
@@ -30,6 +30,7 @@ class Architecture:
     domains: tuple[WeightDomain, ...]  # one a layer
     activations: tuple[Activation, ...]  # one a layer
     n_outputs: int = 1
+    intercept: bool = True  # whether outputs that are numbers have one
 
     @classmethod
     def of(
@@ -41,6 +42,7 @@ class Architecture:
         hidden_activation: object = STEP,
         output: Activation = STEP,
         n_outputs: int = 1,
+        intercept: bool = True,
     ) -> Architecture:
         """From what a user typed, checked."""
         widths, stairs = checked_hidden(hidden), activation(hidden_activation)
@@ -51,7 +53,9 @@ class Architecture:
                 f"Staircase(values, thresholds) or learned. Use threshold='neuron'."
             )
         domains = weight_domains(weights, len(widths) + 1)
-        return cls(n_features, widths, rule, domains, (*(stairs for _ in widths), output), n_outputs)
+        if output == IDENTITY:
+            domains = _with_real_output(domains, weights, widths)
+        return cls(n_features, widths, rule, domains, (*(stairs for _ in widths), output), n_outputs, intercept)
 
     @classmethod
     def of_network(cls, network: Network) -> Architecture:
@@ -107,7 +111,9 @@ class Architecture:
                 return f"its activation {layer.activation.name} is not {kind.name}"
             if kind.thresholds is not None and (layer.thresholds.reshape(layer.width, -1) != kind.thresholds).any():
                 return f"its thresholds {layer.thresholds} are not {kind.thresholds}"
-            if kind.n_thresholds == 1 and kind.thresholds is None and kind != ARGMAX:
+            if kind == IDENTITY and not self.intercept and layer.thresholds.any():
+                return f"its outputs have intercepts {-layer.thresholds}, and the problem has intercept=False"
+            if kind.n_thresholds == 1 and kind.thresholds is None and kind not in (ARGMAX, IDENTITY):
                 wanted = layer.thresholds[0] if self.threshold == "layer" else self.fixed_threshold
                 if wanted is not None and (layer.thresholds != wanted).any():
                     return f"its thresholds {layer.thresholds} do not fit threshold={self.threshold!r}"
@@ -116,6 +122,20 @@ class Architecture:
             if not domain.contains(layer.weights):
                 return f"its weights are not {domain.name}"
         return None
+
+
+def _with_real_output(
+    domains: tuple[WeightDomain, ...], weights: object, hidden: tuple[int, ...]
+) -> tuple[WeightDomain, ...]:
+    """One choice for all layers is one for the step neurons; outputs that are numbers have real weights."""
+    if not hidden:
+        raise InvalidInputError(
+            "hidden=() has no step neuron, and what is left is linear regression. Use a hidden layer, such as (25,), "
+            "or sklearn.linear_model."
+        )
+    if not isinstance(weights, str) and isinstance(weights, Iterable) and domains[-1].is_integer:
+        raise InvalidInputError(f"weights={weights!r}: outputs that are numbers have real weights; use 'real' last.")
+    return (*domains[:-1], Real())
 
 
 def checked_hidden(hidden: object) -> tuple[int, ...]:

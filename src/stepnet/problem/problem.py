@@ -8,8 +8,9 @@ from functools import cached_property
 from stepnet.data import Dataset, Scaling
 from stepnet.errors import InvalidInputError
 from stepnet.network import Network
+from stepnet.problem.accuracy import Accuracy
 from stepnet.problem.architecture import Architecture
-from stepnet.problem.loss import misclassified
+from stepnet.problem.loss import MISCLASSIFIED, Loss
 
 
 @dataclass(frozen=True)
@@ -18,13 +19,28 @@ class Problem:
 
     dataset: Dataset
     architecture: Architecture
+    loss: Loss = MISCLASSIFIED
 
     def evaluate(self, network: Network) -> float:
         """The loss of a network, in exact arithmetic: the only source of a loss."""
-        reason = self.architecture.refuses(network)
+        reason = self.refuses(network)
         if reason is not None:
             raise InvalidInputError(f"the network is not one of this problem: {reason}.")
-        return misclassified(self.dataset.y, network.predict(self.dataset.X), self.dataset.weights)
+        return self.loss.evaluate(self.dataset, network)
+
+    def refuses(self, network: Network) -> str | None:
+        """Why the network is not one of this problem, or None if it is."""
+        return self.architecture.refuses(network) or self.loss.refuses(network)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether misclassified rows of steps with real weights are all there is: what the fast searches take."""
+        return self.architecture.is_plain and self.loss == MISCLASSIFIED
+
+    @cached_property
+    def accuracy(self) -> Accuracy:
+        """How finely losses are told apart."""
+        return self.loss.accuracy(self.dataset)
 
     @cached_property
     def scaling(self) -> Scaling:

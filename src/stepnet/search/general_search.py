@@ -1,4 +1,4 @@
-"""Local search for any architecture: one neuron at a time, by an exact line search over its levels.
+"""Local search for any problem: one neuron at a time, by an exact line search over its levels.
 
 With everything else fixed, what a row costs depends on the level of the neuron alone: a table of
 rows × levels. Along a direction the row passes from level to level at known steps, so the loss is
@@ -6,12 +6,18 @@ piecewise constant: sort the steps, add the differences up, take the best interv
 weights the best of the steps that stay in the domain. For outputs that are compared (argmax) the
 neuron has two levels a row: behind the best of the others, and before it.
 
+Losses that read the outputs' values leave the last layer to a convex problem, solved after each gain.
+For squared errors and the layer below it, the line search even sees the loss after that: with the
+other neurons' columns projected away, a column c of weight rows lowers the loss by |c·R|² / |c|², where R
+are the residuals, and both change by one row at a time along the line.
+
 The compiled kernels do the same for steps, one output bit and real weights, much faster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +26,12 @@ from stepnet.activation import ARGMAX
 from stepnet.arithmetic import Floats
 from stepnet.limits import Budget
 from stepnet.network import Layer, Network
+from stepnet.problem.last_layer import best_last_layer
+from stepnet.problem.loss import RealLoss, Squared
 from stepnet.problem.problem import Problem
 from stepnet.search.start import random_scaled_network
 
-_PATIENCE = 60  # moves without gain before stubborn rows get heavier
+_PATIENCE = 60  # moves without gain before something else is tried
 _FLAT = 1e-12
 _BETWEEN_LOOKS = 20  # moves
 
@@ -45,53 +53,93 @@ def search_anything_once(
     while in_vain < patience and not (in_vain % _BETWEEN_LOOKS == 0 and budget.stop_reason):
         gained = climber.move()
         in_vain, stalled = in_vain + 1, 0 if gained else stalled + 1
-        if climber.loss < running - _FLAT:
+        if climber.loss < running - climber.flat:
             running, in_vain = climber.loss, 0
             network = problem.restore(climber.network())
             loss = evaluate(network)
             if loss < best:
                 best, best_network = loss, network
-            if best <= target:
+            if best <= target + climber.flat:
                 break
         if stalled > _PATIENCE:
             stalled = 0
-            climber.punish()
+            climber.leave()
     return best_network
+
+
+class Events(NamedTuple):
+    """How the levels of a neuron change along a line: at each step, in order, one row from one level to another."""
+
+    steps: Floats
+    rows: NDArray[np.int64]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    first: NDArray[np.int64]  # the level of every row before all steps
+
+
+# The steps that matter, in order, and the loss before, between and after them.
+Line = tuple[Floats, Floats]
 
 
 class _Climber:
     """A network on its scaled rows, improved neuron by neuron."""
 
     def __init__(self, problem: Problem, rows: Floats, network: Network, rng: np.random.Generator) -> None:
-        self.rows, self.rng = rows, rng
+        self.problem, self.rows, self.rng = problem, rows, rng
         self.architecture, self.y = problem.architecture, problem.dataset.y
+        self.real = problem.loss if isinstance(problem.loss, RealLoss) else None
         self.row_weights = problem.dataset.weights
         self.penalties = self.row_weights.copy()
         self.kinds, self.domains = self.architecture.activations, self.architecture.domains
+        self.flat = _FLAT * problem.accuracy.scale if self.real else _FLAT
         self.W = [layer.weights.copy() for layer in network.layers]
         self.T = [layer.thresholds.reshape(layer.width, -1).copy() for layer in network.layers]
         self.given = [T.copy() for T in self.T]
         for k, (kind, domain) in enumerate(zip(self.kinds, self.domains, strict=True)):
             if domain.is_integer and kind != ARGMAX:
                 self.T[k] = np.ceil(self.T[k]) - 0.5  # the same, and no sum of integers meets it
-        self.neurons = [(k, j) for k, width in enumerate(self.architecture.widths) for j in range(width)]
+        widths = self.architecture.widths if self.real is None else self.architecture.hidden
+        self.neurons = [(k, j) for k, width in enumerate(widths) for j in range(width)]
         self.signals = self._forward(0, rows)
-        self.loss = float(self.row_weights[self._is_wrong(self.signals[-1])].sum())
+        self.refit()
 
     def network(self) -> Network:
         layers = []
         for k, (W, kind) in enumerate(zip(self.W, self.kinds, strict=True)):
             is_fixed = kind.thresholds is not None or self.architecture.fixed_threshold is not None
-            T = self.given[k] if is_fixed else self.T[k]
+            is_last_of_real = self.real is not None and k == len(self.W) - 1
+            T = self.given[k] if is_fixed and not is_last_of_real else self.T[k]
             layers.append(Layer(W, T[:, 0] if kind.n_thresholds == 1 else T, kind))
         return Network(tuple(layers))
 
-    def punish(self) -> None:
-        """At a local optimum the wrong rows get heavier and the others recover."""
-        wrong = self._is_wrong(self.signals[-1])
-        self.penalties = np.where(
-            wrong, self.penalties + self.row_weights, np.maximum(self.row_weights, 0.95 * self.penalties)
-        )
+    def refit(self) -> None:
+        """The best last layer, where the loss reads its values; and the loss."""
+        if self.real is not None:
+            self.W[-1], intercepts = best_last_layer(self.problem, self.signals[-2])
+            self.T[-1] = -intercepts[:, None]
+            self.signals[-1] = self.signals[-2] @ self.W[-1].T
+        self.loss = float(self._row_costs(self.signals[-1], self.row_weights).sum())
+        if self.real is not None:
+            self.loss += self.real.penalty(self.W[-1])
+
+    def leave(self) -> None:
+        """Away from a local optimum: wrong rows get heavier and the others recover, or a neuron begins anew."""
+        if self.real is None:
+            wrong = self._is_wrong(self.signals[-1])
+            self.penalties = np.where(
+                wrong, self.penalties + self.row_weights, np.maximum(self.row_weights, 0.95 * self.penalties)
+            )
+            return
+        k, j = self.neurons[self.rng.integers(len(self.neurons))]
+        other = random_scaled_network(self.problem, self.rows, self.rng).layers[k]
+        self.W[k][j] = other.weights[j]
+        if self.architecture.threshold == "neuron" and self.kinds[k].thresholds is None:
+            # Through a row as this neuron sees it, which is not how the other network's does.
+            values = self.signals[k] @ self.W[k][j]
+            chosen = np.sort(values[self.rng.integers(len(values), size=self.T[k].shape[1])])
+            self.T[k][j] = np.ceil(chosen) - 0.5 if self.domains[k].is_integer else chosen
+        self.signals[k + 1 :] = self._forward(k, self.signals[k])[1:]
+        self.refit()
 
     def move(self) -> bool:
         """Try one direction of one neuron; whether the penalised loss fell."""
@@ -100,17 +148,20 @@ class _Climber:
         values = self.signals[k] @ self.W[k][j]
         levels = (values[:, None] >= thresholds).sum(axis=1)
         now = float(costs[np.arange(len(levels)), levels].sum())
+        follow: Callable[[Events], Line] = lambda events: _by_table(events, costs)  # noqa: E731
+        if isinstance(self.real, Squared) and self.real.bound is None and k == len(self.W) - 2:
+            now, follow = self.loss, self._by_least_squares(k, j)
         if self.domains[k].is_integer:
-            proposal = self._integer_proposal(k, j, values, levels, thresholds, costs)
+            proposal = self._integer_proposal(k, j, values, levels, thresholds, follow)
         else:
-            proposal = self._real_proposal(k, j, values, levels, thresholds, costs)
-        if proposal is None or proposal[0] > now + _FLAT:
+            proposal = self._real_proposal(k, j, values, levels, thresholds, costs, follow)
+        if proposal is None or proposal[0] > now + self.flat:
             return False
         reached, weights, own = proposal
         self.W[k][j], self.T[k][j] = weights, own
         self.signals[k + 1 :] = self._forward(k, self.signals[k])[1:]
-        self.loss = float(self.row_weights[self._is_wrong(self.signals[-1])].sum())
-        return reached < now - _FLAT
+        self.refit()
+        return reached < now - self.flat
 
     def _forward(self, k: int, signals: Floats) -> list[Floats]:
         """Inputs of layer k and of those above it, and last the values of the output layer."""
@@ -135,6 +186,12 @@ class _Climber:
         wrong: NDArray[np.bool_] = self._answers(values) != self.y
         return wrong
 
+    def _row_costs(self, values: Floats, row_weights: Floats) -> Floats:
+        """What each row costs, from the values of the output layer."""
+        if self.real is None:
+            return row_weights * self._is_wrong(values)
+        return np.asarray(row_weights * self.real.costs(values - self.T[-1][:, 0], self.y).sum(axis=1))
+
     def _levels_and_costs(self, k: int, j: int) -> tuple[Floats, Floats]:
         """The thresholds between the levels of a neuron (rows × L) and each row's cost at every level."""
         m = len(self.rows)
@@ -154,18 +211,58 @@ class _Climber:
         signals = self.signals[k + 1].copy()
         for level in range(n_levels):
             signals[:, j] = self.kinds[k].values[level]
-            costs[:, level] = self.penalties * self._is_wrong(self._forward(k + 1, signals)[-1])
+            costs[:, level] = self._row_costs(self._forward(k + 1, signals)[-1], self.penalties)
         return np.broadcast_to(self.T[k][j], (m, n_levels - 1)), costs
 
+    def _by_least_squares(self, k: int, j: int) -> Callable[[Events], Line]:
+        """The loss along a line if the last layer follows at every step."""
+        assert isinstance(self.real, Squared)
+        roots = np.sqrt(self.row_weights)[:, None]
+        others = np.delete(self.signals[k + 1], j, axis=1)
+        n_others = others.shape[1]
+        if self.architecture.intercept:
+            others = np.column_stack([others, np.ones(len(others))])
+        left, right = roots * others, roots * self.y
+        if self.real.ridge:
+            left = np.vstack([left, np.sqrt(self.real.ridge) * np.eye(n_others, others.shape[1])])
+            right = np.vstack([right, np.zeros((n_others, right.shape[1]))])
+        basis = _orthonormal(left)
+        residuals = right - basis @ (basis.T @ right)
+        without = float((residuals**2).sum())
+        # What a unit in one row adds to c·R and to the projection of c on the others' columns.
+        unit = roots * np.column_stack([residuals, basis])[: len(roots)]
+        n_outputs, values = residuals.shape[1], np.array(self.kinds[k].values)
+        ridge = self.real.ridge
+
+        def follow(events: Events) -> Line:
+            column = values[events.first]
+            rises = values[events.after] - values[events.before]
+            sums = np.vstack([column @ unit, rises[:, None] * unit[events.rows]]).cumsum(axis=0)
+            sizes = self.row_weights[events.rows] * (values[events.after] ** 2 - values[events.before] ** 2)
+            sizes = np.append(self.row_weights @ column**2, sizes).cumsum()
+            apart = sizes + ridge - (sums[:, n_outputs:] ** 2).sum(axis=1)
+            gains = (sums[:, :n_outputs] ** 2).sum(axis=1) / np.maximum(apart, _FLAT)
+            return events.steps, without - np.where(apart > 1e-9 * (sizes + ridge), gains, 0.0)
+
+        return follow
+
     def _real_proposal(
-        self, k: int, j: int, values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats
+        self,
+        k: int,
+        j: int,
+        values: Floats,
+        levels: NDArray[np.int64],
+        thresholds: Floats,
+        costs: Floats,
+        follow: Callable[[Events], Line],
     ) -> tuple[float, Floats, Floats] | None:
         """The loss, weights and thresholds after the best step along a direction."""
         number = self._threshold_to_move(k)
         if number is not None:
             low, high = self._room(k, j, number)
-            steps, deltas, loss = _threshold_line(values, levels, thresholds, costs, number)
-            found = _best_interval(steps, deltas, loss, self.rng, low, high)
+            found = _best_interval(
+                *follow(_threshold_events(values, levels, thresholds, number)), self.rng, self.flat, low, high
+            )
             if found is None:
                 return None
             own = self.T[k][j].copy()
@@ -173,8 +270,7 @@ class _Climber:
             return found[0], self.W[k][j], own
         dw, dt = self._direction(k, values, levels, thresholds, costs)
         slopes = self.signals[k] @ dw - dt
-        steps, deltas, loss = _line(values[:, None] - thresholds, slopes, costs)
-        found = _best_interval(steps, deltas, loss, self.rng)
+        found = _best_interval(*follow(_events(values[:, None] - thresholds, slopes)), self.rng, self.flat)
         if found is None:
             return None
         weights, own = self.W[k][j] + found[1] * dw, self.T[k][j] + found[1] * dt
@@ -212,7 +308,7 @@ class _Climber:
             wrong = np.flatnonzero(now > best)
             right = np.flatnonzero((now <= best) & (costs.max(axis=1) > best))
             if len(wrong):
-                row = wrong[self.rng.integers(len(wrong))]
+                row = wrong[self._which(now[wrong] - best[wrong])]
                 distance = np.abs(values[right, None] - thresholds[right]).min(axis=1)
                 n_held = min(len(right), 1 + int(self.rng.integers(max(1, n if learns else n - 1))))
                 held = right[np.argpartition(distance, n_held - 1)[:n_held]] if n_held else right[:0]
@@ -231,86 +327,114 @@ class _Climber:
                 return dw, 1.0
         return self.rng.normal(size=(1, n))[0], float(self.rng.normal()) if learns else 0.0
 
+    def _which(self, gains: Floats) -> int:
+        """One of the rows that could cost less: any, or where costs are numbers one with much to gain."""
+        if self.real is None:
+            return int(self.rng.integers(len(gains)))
+        return int(self.rng.choice(len(gains), p=gains / gains.sum()))
+
     def _integer_proposal(
-        self, k: int, j: int, values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats
+        self,
+        k: int,
+        j: int,
+        values: Floats,
+        levels: NDArray[np.int64],
+        thresholds: Floats,
+        follow: Callable[[Events], Line],
     ) -> tuple[float, Floats, Floats] | None:
         """One weight over its whole domain, or one threshold over all places."""
         domain, n = self.domains[k], self.signals[k].shape[1]
         learns = self.kinds[k].thresholds is None and self.architecture.fixed_threshold is None
         position = int(self.rng.integers(n + (1 if learns else 0)))
         if position < n:
-            dw = np.zeros(n)
-            dw[position] = 1.0
-            steps, deltas, loss = _line(values[:, None] - thresholds, self.signals[k] @ dw, costs)
-            reached, step = _best_place(steps, deltas, loss, domain.values - self.W[k][j, position], self.rng)
+            events = _events(values[:, None] - thresholds, self.signals[k][:, position])
+            places = domain.values - self.W[k][j, position]
+            reached, step = _best_place(*follow(events), places, self.rng, self.flat)
             weights = self.W[k][j].copy()
             weights[position] += step
             return reached, weights, self.T[k][j]
-        return self._integer_threshold(k, j, values, levels, thresholds, costs)
+        return self._integer_threshold(k, j, values, levels, thresholds, follow)
 
     def _integer_threshold(
-        self, k: int, j: int, values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats
+        self,
+        k: int,
+        j: int,
+        values: Floats,
+        levels: NDArray[np.int64],
+        thresholds: Floats,
+        follow: Callable[[Events], Line],
     ) -> tuple[float, Floats, Floats] | None:
         """One threshold of the neuron shifted by an integer, unless other neurons share it."""
         if self.architecture.threshold == "layer" and len(self.W[k]) > 1:
             return None
         number = int(self.rng.integers(self.T[k].shape[1]))
         low, high = self._room(k, j, number)
-        steps, deltas, loss = _threshold_line(values, levels, thresholds, costs, number)
+        steps, losses = follow(_threshold_events(values, levels, thresholds, number))
         if not len(steps):
             return None
         places = np.unique(np.concatenate([np.floor(steps), np.ceil(steps), [0.0]]))
         places = places[(places >= low) & (places <= high)]
-        reached, shift = _best_place(steps, deltas, loss, places, self.rng)
+        reached, shift = _best_place(steps, losses, places, self.rng, self.flat)
         own = self.T[k][j].copy()
         own[number] += shift
         return reached, self.W[k][j], own
 
 
-def _threshold_line(
-    values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats, number: int
-) -> tuple[Floats, Floats, float]:
-    """The line along which one threshold rises alone: rows change between its two levels only."""
+def _orthonormal(matrix: Floats) -> Floats:
+    """A basis of the space that the columns span."""
+    left, sizes, _ = np.linalg.svd(matrix, full_matrices=False)
+    return np.asarray(left[:, sizes > 1e-10 * sizes.max(initial=_FLAT)])
+
+
+def _events(offsets: Floats, slopes: Floats) -> Events:
+    """What happens along a line on which values less thresholds, ``offsets`` (rows × L), rise by ``slopes``."""
+    n_thresholds = offsets.shape[1]
+    moving = np.abs(slopes) > _FLAT
+    first = np.where(moving, np.where(slopes > 0, 0, n_thresholds), (offsets >= 0).sum(axis=1))
+    rows = np.repeat(np.flatnonzero(moving), n_thresholds)
+    numbers = np.tile(np.arange(n_thresholds), int(moving.sum()))
+    steps = (-offsets[moving] / slopes[moving, None]).ravel()
+    falls = slopes[rows] < 0
+    order = np.argsort(steps)
+    before, after = numbers + falls, numbers + ~falls
+    return Events(steps[order], rows[order], before[order], after[order], first)
+
+
+def _threshold_events(values: Floats, levels: NDArray[np.int64], thresholds: Floats, number: int) -> Events:
+    """What happens as one threshold rises alone: rows change between its two levels only."""
     between = np.isin(levels, (number, number + 1))
-    steps, deltas, loss = _line(
-        (values - thresholds[:, number])[between, None],
-        np.full(int(between.sum()), -1.0),
-        costs[between][:, number : number + 2],
-    )
-    return steps, deltas, loss + float(costs[~between, levels[~between]].sum())
+    rows = np.flatnonzero(between)
+    steps = values[rows] - thresholds[rows, number]
+    order = np.argsort(steps)
+    before, after = np.full(len(rows), number + 1), np.full(len(rows), number)
+    return Events(steps[order], rows[order], before, after, np.where(between, number + 1, levels))
+
+
+def _by_table(events: Events, costs: Floats) -> Line:
+    """The loss along a line where each row costs what the table says of its level."""
+    deltas = costs[events.rows, events.after] - costs[events.rows, events.before]
+    used = deltas != 0
+    loss = float(costs[np.arange(len(costs)), events.first].sum())
+    return events.steps[used], loss + np.append(0.0, np.cumsum(deltas[used]))
 
 
 def _best_place(
-    steps: Floats, deltas: Floats, loss: float, places: Floats, rng: np.random.Generator
+    steps: Floats, losses: Floats, places: Floats, rng: np.random.Generator, flat: float
 ) -> tuple[float, float]:
     """The least loss among some places on a line, and one of the places that have it."""
-    losses = loss + np.append(0.0, np.cumsum(deltas))[np.searchsorted(steps, places)]
-    ties = np.flatnonzero(losses <= losses.min() + _FLAT)
+    losses = losses[np.searchsorted(steps, places)]
+    ties = np.flatnonzero(losses <= losses.min() + flat)
     chosen = ties[rng.integers(len(ties))]
     return float(losses[chosen]), float(places[chosen])
 
 
-def _line(offsets: Floats, slopes: Floats, costs: Floats) -> tuple[Floats, Floats, float]:
-    """Steps at which rows change level, sorted; by how much the loss grows there; the loss at the far left.
-
-    ``offsets`` (rows × L) are values less thresholds; ``costs`` has one column more.
-    """
-    moving = np.abs(slopes) > _FLAT
-    still = (offsets[~moving] >= 0).sum(axis=1)
-    loss = float(costs[~moving][np.arange(len(still)), still].sum())
-    offsets, slopes, costs = offsets[moving], slopes[moving], costs[moving]
-    rising = slopes > 0
-    loss += float(np.where(rising, costs[:, 0], costs[:, -1]).sum())
-    steps = (-offsets / slopes[:, None]).ravel()
-    deltas = (np.diff(costs, axis=1) * np.where(rising, 1.0, -1.0)[:, None]).ravel()
-    used = deltas != 0
-    steps, deltas = steps[used], deltas[used]
-    order = np.argsort(steps)
-    return steps[order], deltas[order], loss
-
-
 def _best_interval(
-    steps: Floats, deltas: Floats, loss: float, rng: np.random.Generator, low: float = -np.inf, high: float = np.inf
+    steps: Floats,
+    losses: Floats,
+    rng: np.random.Generator,
+    flat: float,
+    low: float = -np.inf,
+    high: float = np.inf,
 ) -> tuple[float, float] | None:
     """The least loss along a line and a step into an interval that has it; wide ones first."""
     if not len(steps):
@@ -318,13 +442,12 @@ def _best_interval(
     reach = steps[-1] - steps[0] + 1.0
     ends = np.concatenate([[steps[0] - reach], steps, [steps[-1] + reach]])
     ends = np.clip(ends, low, high)
-    losses = loss + np.append(0.0, np.cumsum(deltas))
     lengths = np.diff(ends)
     proper = lengths > 1e-9 * (1.0 + np.abs(ends[:-1]) + np.abs(ends[1:]))
     if not proper.any():
         return None
     least = losses[proper].min()
-    candidates = np.flatnonzero(proper & (losses <= least + _FLAT))
+    candidates = np.flatnonzero(proper & (losses <= least + flat))
     keys = np.minimum(lengths[candidates], reach / 4) * rng.random(len(candidates))
     chosen = candidates[keys.argmax()]
     step = ends[chosen] + lengths[chosen] * (0.25 + 0.5 * rng.random())

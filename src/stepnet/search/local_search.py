@@ -30,6 +30,7 @@ _MANY_ROWS = 200_000
 _SAMPLE, _GROWTH = 5_000, 10  # rows of the first stage, and how stages grow
 _SAMPLE_MOVES = 2_000  # moves of a stage
 _SHORT = DescentOptions(epochs=20)  # where the search begins on many rows
+_FLAT = 1e-12  # of the scale of losses: what rounding adds to one
 _LOOKS = 3.0  # exact evaluations take at most a quarter of the time
 
 _compiling: dict[type, threading.Thread] = {}
@@ -93,12 +94,17 @@ def local_search(
     best, starts_in_vain = np.inf, 0
     now_and_then = (lambda network: offer(network)) if n_jobs == 1 else None
     seeds = ((problem, [seed, number], budget, target, effort.moves, now_and_then) for number in count())
-    once = search_once if problem.architecture.is_plain else search_anything_once
+    once = search_once if problem.is_plain else search_anything_once
     for network in in_order(once, seeds, n_jobs):
         loss = offer(network) if network is not None else np.inf
         starts_in_vain = 0 if loss < best else starts_in_vain + 1
         best = min(best, loss)
-        if best <= target or starts_in_vain >= effort.starts or budget.stop_reason or should_stop():
+        if (
+            best <= target + _FLAT * problem.accuracy.scale
+            or starts_in_vain >= effort.starts
+            or budget.stop_reason
+            or should_stop()
+        ):
             return
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stepnet.activation import ARGMAX, Activation
+from stepnet.activation import ARGMAX, IDENTITY, Activation
 from stepnet.arithmetic import Floats
 from stepnet.network import Layer, Network
 from stepnet.problem.problem import Problem
@@ -39,7 +39,7 @@ def _thresholds(problem: Problem, k: int, values: Floats, rng: np.random.Generat
     scale = problem.scaling.grid if k == 0 else 1.0
     if kind.thresholds is not None:
         return np.broadcast_to(np.multiply(kind.thresholds, scale), (width, kind.n_thresholds)).reshape(shape)
-    if kind == ARGMAX:
+    if kind in (ARGMAX, IDENTITY):
         return np.zeros(shape)
     if architecture.fixed_threshold is not None:
         return np.full(shape, architecture.fixed_threshold * scale)

@@ -1,0 +1,85 @@
+"""The last layer of a program whose loss reads its values.
+
+Variables
+    v_oj     weight of output o on neuron j of the last hidden layer     in [-B, B]
+    t_o      its threshold, that is minus its intercept
+    r^i_o    the error z^i_o - y^i_o, for squared errors                 with the cost weight_i r²
+    p^i_o    what row i pays in output o, for the other losses           with the cost weight_i p
+Rows, with z^i_o = Σ_j v_oj h^i_j - t_o, where products v · u are those of any other layer
+    squared   r = z - y
+    absolute  p >= z - y,  p >= y - z
+    hinge     p >= 1 - z in class 1,  p >= 1 + z in class 0
+Numbers y are moved and divided so that they lie in [-1, 1]. B is the bound of the loss; without one it
+is four in these units, twice the range of the numbers, and the scope of the bound says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stepnet.arithmetic import Floats
+from stepnet.network import Layer
+from stepnet.problem.loss import Hinge, RealLoss, Squared, signs
+from stepnet.problem.problem import Problem
+
+_DEFAULT_BOUND = 4.0
+
+
+@dataclass(frozen=True)
+class RealOutput:
+    """The targets in the units of the program, the limits of the last layer, and the way between the units."""
+
+    loss: RealLoss
+    targets: Floats  # rows × outputs
+    centres: Floats  # of each output, in the units of the data
+    size: float  # what numbers are divided by
+    limit: float  # of weights
+    largest: float  # that a sum can be
+    has_intercept: bool
+
+    @classmethod
+    def of(cls, problem: Problem, loss: RealLoss) -> RealOutput:
+        architecture, y = problem.architecture, problem.dataset.y
+        size = 1.0
+        if isinstance(loss, Hinge):
+            targets, centres = signs(y)[:, None], np.zeros(1)
+        else:
+            low, high = y.min(axis=0), y.max(axis=0)
+            centres = (low + high) / 2 if architecture.intercept else np.zeros(y.shape[1])
+            size = float(np.maximum(high - centres, centres - low).max()) or 1.0
+            targets = (y - centres) / size
+        limit = _DEFAULT_BOUND if loss.bound is None else loss.bound / size
+        widest = max(abs(value) for value in architecture.activation.values)
+        return cls(
+            loss, targets, centres, size, limit, limit * architecture.hidden[-1] * widest, architecture.intercept
+        )
+
+    @property
+    def largest_threshold(self) -> float:
+        return self.largest + 1.0 if self.has_intercept else 0.0
+
+    @property
+    def largest_error(self) -> float:
+        return self.largest + self.largest_threshold + 1.0
+
+    @property
+    def scope(self) -> str:
+        """What the program adds to the scope of a bound."""
+        return "" if self.loss.bound is not None else f"last-layer weights up to {self.limit * self.size:.3g}"
+
+    @property
+    def squares(self) -> tuple[float, float]:
+        """The costs of a squared error and of a squared weight, in the units of the data."""
+        ridge = self.loss.ridge if isinstance(self.loss, Squared) else 0.0
+        return self.size**2, ridge * self.size**2
+
+    def scaled(self, layer: Layer) -> Layer:
+        return layer.with_(layer.weights / self.size, (layer.thresholds + self.centres) / self.size)
+
+    def restored(self, layer: Layer) -> Layer:
+        # Dividing and multiplying again may round a weight past a bound that it lies on.
+        largest = np.inf if self.loss.bound is None else self.loss.bound
+        thresholds = layer.thresholds * self.size - self.centres
+        return layer.with_(np.clip(layer.weights * self.size, -largest, largest), thresholds * self.has_intercept)

@@ -1,0 +1,88 @@
+"""The best last layer above given signals: a convex problem, solved at once.
+
+Squared errors have a closed form (with a bound on the weights, an active-set method); absolute errors and
+the hinge are linear programs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog, lsq_linear
+
+from stepnet.arithmetic import Floats
+from stepnet.network import Network
+from stepnet.problem.loss import Hinge, RealLoss, Squared, signs
+from stepnet.problem.problem import Problem
+
+_SCATTER = 1e-9  # bounds are kept this far from what a solver's tolerance could pass
+
+
+def refitted(problem: Problem, network: Network) -> Network:
+    """The network with the best last layer above its hidden ones; itself if that is no better, or not a real loss."""
+    if not isinstance(problem.loss, RealLoss) or not problem.architecture.hidden:
+        return network
+    below = network.layers[-2]
+    signals = below.outputs(network.levels(problem.dataset.X)[-2])
+    weights, intercepts = best_last_layer(problem, signals)
+    candidate = Network((*network.layers[:-1], network.layers[-1].with_(weights, -intercepts)))
+    if problem.refuses(candidate):
+        return network
+    return candidate if problem.evaluate(candidate) <= problem.evaluate(network) else network
+
+
+def best_last_layer(problem: Problem, signals: Floats) -> tuple[Floats, Floats]:
+    """Weights (outputs × inputs) and intercepts with the least loss on these signals (rows × inputs)."""
+    loss, dataset = problem.loss, problem.dataset
+    assert isinstance(loss, RealLoss)
+    intercept = problem.architecture.intercept
+    limit = np.inf if loss.bound is None else loss.bound * (1 - _SCATTER)
+    if isinstance(loss, Squared):
+        return _least_squares(signals, dataset.y, dataset.weights, loss.ridge, limit, intercept=intercept)
+    targets = signs(dataset.y)[:, None] if isinstance(loss, Hinge) else dataset.y
+    fits = [
+        _least_misses(signals, target, dataset.weights, limit, intercept=intercept, one_sided=isinstance(loss, Hinge))
+        for target in targets.T
+    ]
+    return np.array([weights for weights, _ in fits]), np.array([constant for _, constant in fits])
+
+
+def _least_squares(
+    signals: Floats, y: Floats, row_weights: Floats, ridge: float, limit: float, *, intercept: bool
+) -> tuple[Floats, Floats]:
+    """min Σ_i weight_i |W h_i + c - y_i|² + ridge |W|²."""
+    n = signals.shape[1]
+    shares = row_weights / row_weights.sum()
+    means, centre = (shares @ signals, shares @ y) if intercept else (np.zeros(n), np.zeros(y.shape[1]))
+    roots = np.sqrt(row_weights)[:, None]
+    left, right = roots * (signals - means), roots * (y - centre)
+    if ridge:
+        left = np.vstack([left, np.sqrt(ridge) * np.eye(n)])
+        right = np.vstack([right, np.zeros((n, y.shape[1]))])
+    weights: Floats = np.linalg.lstsq(left, right, rcond=1e-12)[0].T
+    if np.abs(weights).max(initial=0.0) > limit:
+        weights = np.array([lsq_linear(left, column, (-limit, limit)).x for column in right.T])
+    return weights, centre - weights @ means
+
+
+def _least_misses(
+    signals: Floats, target: Floats, row_weights: Floats, limit: float, *, intercept: bool, one_sided: bool
+) -> tuple[Floats, float]:
+    """min Σ_i weight_i e_i with e_i >= |w·h_i + c - y_i|, or for y = ±1 with e_i >= 1 - y_i (w·h_i + c), e_i >= 0."""
+    m, n = signals.shape
+    left = np.column_stack([signals, np.full(m, 1.0 if intercept else 0.0)])
+    slack = sparse.eye_array(m)
+    if one_sided:
+        rows = sparse.hstack([sparse.csr_array(-target[:, None] * left), -slack])
+        right = -np.ones(m)
+    else:
+        rows = sparse.vstack(
+            [sparse.hstack([sparse.csr_array(left), -slack]), sparse.hstack([sparse.csr_array(-left), -slack])]
+        )
+        right = np.concatenate([target, -target])
+    bounds = [(-limit, limit)] * n + [(None, None)] + [(0, None)] * m
+    cost = np.concatenate([np.zeros(n + 1), row_weights / row_weights.max()])
+    found = linprog(cost, A_ub=rows, b_ub=right, bounds=bounds)
+    if found.x is None:
+        return np.zeros(n), 0.0
+    return found.x[:n], float(found.x[n]) if intercept else 0.0
