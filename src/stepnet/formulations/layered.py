@@ -149,7 +149,6 @@ class LayeredEncoding(Encoding):
         return self.problem.restore(network) if self.style.scaled else network
 
     def start(self, network: Network) -> Floats | None:
-        architecture = self.problem.architecture
         if self.problem.refuses(network):
             return None
         values = network.values(self.problem.dataset.X) if self.real is not None else None
@@ -173,7 +172,8 @@ class LayeredEncoding(Encoding):
         if self.errors is not None:
             point[self.errors] = levels[-1][:, 0] != self.problem.dataset.y
         if self.real is not None:
-            assert values is not None and self.misses is not None
+            assert values is not None
+            assert self.misses is not None
             values = (values - self.real.centres) / self.real.size
             is_squared = isinstance(self.real.loss, Squared)
             misses = values - self.real.targets if is_squared else self.real.loss.costs(values, self._scaled_targets)

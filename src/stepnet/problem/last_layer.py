@@ -47,6 +47,33 @@ def best_last_layer(problem: Problem, signals: Floats) -> tuple[Floats, Floats]:
     return np.array([weights for weights, _ in fits]), np.array([constant for _, constant in fits])
 
 
+def cautious_last_layer(problem: Problem, signals: Floats) -> tuple[Floats, Floats]:
+    """Weights and intercepts for new rows: least squares with the ridge of the loss, or else a chosen one.
+
+    It is chosen by generalised cross-validation, where every weight counts twice: the neurons below were
+    learned from the same rows.
+    """
+    loss, dataset = problem.loss, problem.dataset
+    ridge = loss.ridge if isinstance(loss, Squared) else 0.0
+    ridge = ridge or _ridge_for_new_rows(signals, dataset.y, dataset.weights)
+    limit = np.inf if loss.bound is None else loss.bound * (1 - _SCATTER)
+    intercept = problem.architecture.intercept
+    return _least_squares(signals, dataset.y, dataset.weights, ridge, limit, intercept=intercept)
+
+
+def _ridge_for_new_rows(signals: Floats, y: Floats, row_weights: Floats) -> float:
+    shares, roots = row_weights / row_weights.sum(), np.sqrt(row_weights / row_weights.mean())[:, None]
+    left, right = roots * (signals - shares @ signals), roots * (y - shares @ y)
+    basis, sizes, _ = np.linalg.svd(left, full_matrices=False)
+    explained = ((basis.T @ right) ** 2).sum(axis=1)
+    ridges, n_rows = len(signals) * np.geomspace(1e-6, 10.0, 50)[:, None], len(signals)
+    kept = sizes**2 / (sizes**2 + ridges)
+    errors = (right**2).sum() - ((2 * kept - kept**2) * explained).sum(axis=1)
+    freedom = n_rows - 1 - 2 * kept.sum(axis=1)
+    scores = np.where(freedom > 0, errors / np.maximum(freedom, 1e-9) ** 2, np.inf)
+    return float(ridges[scores.argmin(), 0] * row_weights.mean())
+
+
 def _least_squares(
     signals: Floats, y: Floats, row_weights: Floats, ridge: float, limit: float, *, intercept: bool
 ) -> tuple[Floats, Floats]:

@@ -3,6 +3,7 @@
 The rows are standardised, the units are ±1 inside, and every forward pass goes through noise that
 grows. What regularises (decay, L1, dropout, smoothed labels, jittered rows) fades as rows get many.
 Mean and scale go back into weights and thresholds, so that the result is a step network like any other.
+Numbers to predict are standardised too, and learned by their squared errors whatever the loss.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.activation import SIGN, STEP
+from stepnet.activation import IDENTITY, SIGN, STEP
 from stepnet.arithmetic import Floats
 from stepnet.data import Dataset
 from stepnet.errors import Answer
 from stepnet.network import Layer, Network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.last_layer import cautious_last_layer
+from stepnet.problem.loss import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.search.descent_kernel import Settings, Training, descend, logistic_noise
 from stepnet.search.padding import accepts_width
@@ -70,9 +73,10 @@ def descend_network(
     """Train a network of the problem's architecture; stopped early, the network as it is then."""
     options = options or DescentOptions()
     rng = np.random.default_rng(seed)
-    mean, scale = _mean_and_scale(problem.dataset)
-    training = _training(problem, mean, scale, rng)
-    settings = _settings(len(training.order), options)
+    mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
+    targets = _Targets.of(problem)
+    training = _training(problem, targets, mean, scale, rng)
+    settings = _settings(len(training.order), options)._replace(is_regression=targets.are_numbers)
     chunk = max(1, _CHUNK_WORK // (settings.batch * int(problem.architecture.n_features + 1) * training.W.shape[1]))
     n_averaged = 0
     for first in range(1, settings.n_steps + 1, chunk):
@@ -86,15 +90,48 @@ def descend_network(
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
     del training  # its rows take much memory
     network = _network(problem.architecture, widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
-    if problem.architecture.output == STEP:
+    if targets.are_numbers:
+        network = targets.restored(network)
+        signals = network.layers[-2].outputs(network.levels(problem.dataset.X)[-2])
+        weights, intercepts = cautious_last_layer(problem, signals)
+        network = Network((*network.layers[:-1], network.layers[-1].with_(weights, -intercepts)))
+    if problem.loss == MISCLASSIFIED and problem.architecture.output == STEP:
         network = _with_best_offset(network, problem.dataset)
     return shared_thresholds(network) if problem.architecture.threshold == "layer" else network
 
 
-def _mean_and_scale(dataset: Dataset) -> tuple[Floats, Floats]:
-    shares = dataset.weights / dataset.weights.sum()
-    mean = shares @ dataset.X
-    variance = np.array([shares @ (column - centre) ** 2 for column, centre in zip(dataset.X.T, mean, strict=True)])
+@dataclass(frozen=True)
+class _Targets:
+    """What the outputs are compared with: codes of classes, or standardised numbers (rows × outputs)."""
+
+    values: Any
+    mean: Floats
+    scale: float  # one for all outputs, so that their errors keep their proportions
+    are_numbers: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Targets:
+        y = problem.dataset.y
+        if problem.architecture.output != IDENTITY:
+            return cls(y[:, None].astype(np.float32), np.zeros(1), 1.0, are_numbers=False)
+        mean, scale = _mean_and_scale(y, problem.dataset.weights)
+        mean = mean if problem.architecture.intercept else np.zeros_like(mean)
+        return cls(((y - mean) / scale.max()).astype(np.float32), mean, float(scale.max()), are_numbers=True)
+
+    def restored(self, network: Network) -> Network:
+        """With outputs in the units of the numbers."""
+        if not self.are_numbers:
+            return network
+        last = network.layers[-1]
+        return Network(
+            (*network.layers[:-1], last.with_(last.weights * self.scale, last.thresholds * self.scale - self.mean))
+        )
+
+
+def _mean_and_scale(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    shares = weights / weights.sum()
+    mean = shares @ X
+    variance = np.array([shares @ (column - centre) ** 2 for column, centre in zip(X.T, mean, strict=True)])
     scale = np.sqrt(variance)
     return mean, np.where(scale > 1e-12 * np.abs(mean), scale, 1.0)
 
@@ -116,7 +153,7 @@ def _settings(n_draws: int, options: DescentOptions) -> Settings:
     )
 
 
-def _training(problem: Problem, mean: Floats, scale: Floats, rng: np.random.Generator) -> Training:
+def _training(problem: Problem, targets: _Targets, mean: Floats, scale: Floats, rng: np.random.Generator) -> Training:
     """Random hyperplanes through random rows, and everything at rest."""
     dataset = problem.dataset
     rows = np.empty(dataset.X.shape, dtype=np.float32)
@@ -133,7 +170,7 @@ def _training(problem: Problem, mean: Floats, scale: Floats, rng: np.random.Gene
     rng.shuffle(order)
     return Training(
         X=rows,
-        targets=dataset.y.reshape(dataset.n_rows, -1).astype(np.float32),
+        targets=targets.values,
         row_weights=row_weights,
         order=order,
         noise=logistic_noise(rng),
