@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from stepnet.errors import ModelFileError
 from stepnet.problem.problem import Problem
-from stepnet.result import Result
+from stepnet.result import Bound, Result
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,9 @@ class Certificate:
     Attributes
     ----------
     loss : float
-        Weight of the misclassified training rows, computed in exact arithmetic.
+        What the training rows cost, by ``measure``, computed in exact arithmetic.
+    measure : str
+        "misclassified" (their weight), "squared error", "absolute error" or "hinge loss".
     bound : float
         No network within ``scope`` has a smaller loss.
     gap : float
@@ -39,6 +41,10 @@ class Certificate:
         Smallest distance of a training row to a hyperplane that its answer hangs on.
     n_weights : int
         Non-zero weights.
+    weights_bound : int
+        No network of ``weights_scope`` with this loss has fewer non-zero weights; 0 where that was not asked.
+    weights_scope : str
+        The networks that ``weights_bound`` speaks of.
     fingerprint : str
         Names the training data.
     n_rows : int
@@ -48,6 +54,7 @@ class Certificate:
     """
 
     loss: float
+    measure: str
     bound: float
     gap: float
     status: Literal["OPTIMAL", "FEASIBLE"]
@@ -58,6 +65,8 @@ class Certificate:
     runtime: float
     margin: float
     n_weights: int
+    weights_bound: int
+    weights_scope: str
     fingerprint: str
     n_rows: int
     total_weight: float
@@ -66,14 +75,24 @@ class Certificate:
         claimed = f", claimed by {self.claimed_by}" if self.claimed_by else ""
         return "\n".join(
             [
-                f"{self.status} for {self.scope}: loss {self.loss:.6g} of {self.total_weight:.6g}, "
-                f"bound {self.bound:.6g}, gap {100 * self.gap:.3g} %",
+                f"{self.status} for {self.scope}: {self._loss()}, bound {self.bound:.6g}, gap {100 * self.gap:.3g} %",
                 f"  proof    {self.proof}{claimed}",
                 f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
-                f"  network  {self.n_weights} non-zero weights, margin {self.margin:.4g}",
+                f"  network  {self.n_weights} non-zero weights{self._fewest()}, margin {self.margin:.4g}",
                 f"  data     {self.n_rows} distinct rows, fingerprint {self.fingerprint}",
             ]
         )
+
+    def _loss(self) -> str:
+        if self.measure == "misclassified":
+            return f"loss {self.loss:.6g} of {self.total_weight:.6g}"
+        return f"{self.measure} {self.loss:.6g}"
+
+    def _fewest(self) -> str:
+        if not self.weights_bound:
+            return ""
+        is_met = self.weights_bound == self.n_weights
+        return f" ({'the fewest' if is_met else f'at least {self.weights_bound}'} for {self.weights_scope})"
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -99,9 +118,10 @@ def certify(problem: Problem, result: Result) -> Certificate:
     """The certificate of a result; the loss is computed once more from the network alone."""
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
-    dataset = problem.dataset
+    dataset, fewest = problem.dataset, result.fewest or Bound()
     return Certificate(
         loss=loss,
+        measure=problem.loss.measure,
         bound=bound,
         gap=problem.accuracy.gap(loss, bound),
         status="OPTIMAL" if is_optimal(problem, loss, bound) else "FEASIBLE",
@@ -112,6 +132,8 @@ def certify(problem: Problem, result: Result) -> Certificate:
         runtime=result.runtime,
         margin=result.network.margin(dataset.X),
         n_weights=result.network.n_weights,
+        weights_bound=min(int(fewest.value), result.network.n_weights),
+        weights_scope=fewest.scope,
         fingerprint=dataset.fingerprint,
         n_rows=dataset.n_rows,
         total_weight=dataset.total_weight,

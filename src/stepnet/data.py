@@ -171,9 +171,14 @@ class Scaling:
 
     def restore(self, layer: Layer) -> Layer:
         """A first layer for the scaled rows, as one for the original rows."""
-        weights = np.zeros((layer.width, len(self.kept)))
-        weights[:, self.kept] = layer.weights * self.factor
+        weights = self.restored_weights(layer.weights)
         return layer.with_(weights, (layer.thresholds.T / self.grid + layer.weights @ self.shift).T)
+
+    def restored_weights(self, weights: Floats) -> Floats:
+        """Weights on scaled features as those on the original ones; features that are not kept have none."""
+        restored = np.zeros((len(weights), len(self.kept)))
+        restored[:, self.kept] = weights * self.factor
+        return restored
 
     def scale(self, layer: Layer) -> Layer:
         """A first layer for the original rows, as one for the scaled rows."""

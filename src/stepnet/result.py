@@ -35,6 +35,7 @@ class Result:
     runtime: float
     claims: tuple[Claim, ...] = ()
     trace: tuple[Progress, ...] = field(default=(), repr=False)
+    fewest: Bound | None = None  # on the number of non-zero weights at this loss, where that was asked for
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from stepnet.arithmetic import Floats
 from stepnet.backends.base import Task
 from stepnet.backends.highs import Highs
 from stepnet.bounds.conflicts import heaviest_of_group
+from stepnet.bounds.feasibility import feasible_weights
 from stepnet.errors import SolverFailure
 from stepnet.limits import Budget
 from stepnet.milp.model import ModelBuilder
@@ -71,9 +72,14 @@ def constant_network(problem: Problem, code: int) -> Network:
     """
     architecture, fixed = problem.architecture, problem.architecture.fixed_threshold
     largest = float(max(np.abs(column).max() for column in problem.dataset.X.T)) * architecture.n_features
+    given = feasible_weights(problem) if problem.constraints.restrict else None
     layers, n_inputs = [], architecture.n_features
-    for width, kind, domain in zip(architecture.widths, architecture.activations, architecture.domains, strict=True):
+    for k, (width, kind, domain) in enumerate(
+        zip(architecture.widths, architecture.activations, architecture.domains, strict=True)
+    ):
         weights = domain.nearest(np.zeros((width, n_inputs)))
+        if given is not None:
+            weights = problem.scaling.restored_weights(given[0]) if k == 0 else given[k]
         beyond = largest * float(np.abs(weights).max()) + 1.0 if weights.any() else 1.0
         if kind == ARGMAX:
             is_free = architecture.threshold == "neuron"
@@ -93,7 +99,8 @@ def constant_network(problem: Problem, code: int) -> Network:
         against, domain = np.zeros((1, architecture.hidden[-1])), architecture.domains[-1]
         against[0, 0] = max(2 * fixed - 1, domain.lower) if domain.is_integer else 2 * fixed - 1
         if domain.contains(against):
-            layers[-1] = Layer(against, layers[-1].thresholds)
+            candidate = Network((*layers[:-1], Layer(against, layers[-1].thresholds)))
+            return candidate if problem.refuses(candidate) is None else Network(tuple(layers))
     return Network(tuple(layers))
 
 

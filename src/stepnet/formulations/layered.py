@@ -25,13 +25,15 @@ cannot have a margin: rows x^i = 0 drop ε_on, and above the first layer so do r
 Numbers other than 0. A fixed threshold c stands for any threshold of its sign: real weights take up
 the factor. So t^k_j is free in [ε, 1] or [-1, -ε], and decoding scales each neuron to c. Fixed
 thresholds of a staircase share one such factor a neuron.
+Constraints. Linear ones of the user are rows on w (on a single weight, its bounds). Where the number of
+non-zero weights counts, each has n^k_jl in {0, 1} with lower n <= w <= upper n.
 Integers. Where a layer's weights are integers and its inputs too, a < t means a <= t - 1 and no margin
 is needed; a learned threshold T is decoded as T - 1/2.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -51,11 +53,13 @@ from stepnet.formulations.base import (
 from stepnet.formulations.real_output import RealOutput
 from stepnet.milp.model import Columns, Model, ModelBuilder, Product, Term
 from stepnet.network import Layer, Levels, Network
+from stepnet.problem.constraint import Row
 from stepnet.problem.last_layer import refitted
 from stepnet.problem.loss import Hinge, RealLoss, Squared
 from stepnet.problem.problem import Problem
 
 _LARGEST_INTEGER = 2.0**40
+_TINY = 1e-7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +86,8 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
             f"formulation={style.name!r} takes real weights, steps and misclassified rows of two classes. "
             f"Use formulation='tight'."
         )
+    if problem.constraints.fewest and isinstance(problem.loss, RealLoss):
+        return Answer("sparsity='fewest' is for misclassified rows. Use a number of non-zero weights instead.")
     if isinstance(problem.loss, RealLoss) and (reason := _refuses_real(problem)):
         return Answer(reason)
     values = architecture.activation.values
@@ -126,6 +132,7 @@ class LayeredEncoding(Encoding):
     products: list[Columns] = field(default_factory=list)  # s of layers 2..K: m × d_k × d_{k-1} × R
     all_off: list[Columns] = field(default_factory=list)  # z of layers 2..K, where needed
     halves: list[tuple[Columns, Columns]] = field(default_factory=list)  # w = 2 b - 1: pairs (w, b)
+    used: list[Columns] = field(default_factory=list)  # n of every layer, where they count
     errors: Columns | None = None
     real: RealOutput | None = None
     misses: Columns | None = None  # r or p of a loss that reads values: m × outputs
@@ -144,6 +151,7 @@ class LayeredEncoding(Encoding):
     model: Model = field(init=False)
 
     def decode(self, point: Floats) -> Network:
+        point = self._tidied(point)
         layers = [self._decoded(k, point) for k in range(len(self.weights))]
         network = Network(tuple(layers))
         return self.problem.restore(network) if self.style.scaled else network
@@ -169,6 +177,8 @@ class LayeredEncoding(Encoding):
                 point[self.all_off[k - 1]] = ~levels[k - 1].any(axis=1)
         for weights, bits in self.halves:
             point[bits] = (point[weights] + 1) / 2
+        for weights, is_used in zip(self.weights, self.used, strict=False):
+            point[is_used] = point[weights] != 0
         if self.errors is not None:
             point[self.errors] = levels[-1][:, 0] != self.problem.dataset.y
         if self.real is not None:
@@ -181,6 +191,17 @@ class LayeredEncoding(Encoding):
             if np.abs(point[self.weights[-1]]).max() > self.real.limit:
                 return None
         return np.clip(point, self.model.lower, self.model.upper)
+
+    def _tidied(self, point: Floats) -> Floats:
+        """Without what the solver's tolerances added to weights that are zero or at a bound."""
+        if not self.problem.constraints.restrict and not self.used:
+            return point
+        point = np.clip(point, self.model.lower, self.model.upper)
+        for weights, is_used in zip(self.weights, self.used, strict=False):
+            point[weights] *= np.round(point[is_used])
+        numbers = np.concatenate([weights.ravel() for weights in self.weights])
+        point[numbers] = np.where(np.abs(point[numbers]) < _TINY, 0.0, point[numbers])
+        return point
 
     @property
     def _scaled_targets(self) -> Targets:
@@ -304,8 +325,47 @@ class _Builder:
                 self._add_output(k, signals, is_off)
             else:
                 signals = self._add_layer(k, signals, is_off, is_output)
-        self.encoding.model = self.model.build()
+        self._add_constraints()
+        self.encoding.model = self._bounded(self.model.build())
         return self.encoding
+
+    def _add_constraints(self) -> None:
+        """Rows of the user on several weights, and the numbers of non-zero weights."""
+        constraints = self.problem.constraints
+        for row in self._user_rows():
+            if len(row.terms) > 1:
+                columns = np.array([[self.encoding.weights[k][j, i] for (k, j, i), _ in row.terms]])
+                self.model.add_rows(
+                    [(columns, np.array([[c for _, c in row.terms]]))], lower=row.lower, upper=row.upper
+                )
+        if not (constraints.has_limits or constraints.fewest):
+            return
+        for k, columns in enumerate(self.encoding.weights):
+            lower, upper = self._weight_limits(k)
+            used = self.model.add_columns(f"n{k + 1}", columns.shape, 0, 1, integer=True)
+            self.model.add_rows([(columns.ravel(), 1.0), (used.ravel(), -upper)], upper=0.0)
+            self.model.add_rows([(columns.ravel(), 1.0), (used.ravel(), -lower)], lower=0.0)
+            limit = constraints.layer_limits[k] if constraints.layer_limits else None
+            if limit is not None:
+                self.model.add_rows([(used.reshape(1, -1), 1.0)], upper=float(limit))
+            self.encoding.used.append(used)
+        if constraints.total_limit is not None:
+            everything = np.concatenate([used.ravel() for used in self.encoding.used])
+            self.model.add_rows([(everything[None, :], 1.0)], upper=float(constraints.total_limit))
+
+    def _bounded(self, model: Model) -> Model:
+        """With the user's constraints on single weights as bounds, which solvers and decoding keep exactly."""
+        lower, upper = model.lower.copy(), model.upper.copy()
+        for row in self._user_rows():
+            if len(row.terms) == 1:
+                ((k, j, i), c) = row.terms[0]
+                column = self.encoding.weights[k][j, i]
+                ends = sorted((row.lower / c, row.upper / c))
+                lower[column], upper[column] = max(lower[column], ends[0]), min(upper[column], ends[1])
+        return replace(model, lower=lower, upper=upper)
+
+    def _user_rows(self) -> list[Row]:
+        return self.problem.scaled_rows(1.0 if self.real is None else self.real.size)
 
     def _add_weights(self, k: int) -> None:
         shape = (self.widths[k], self.widths[k - 1] if k else self.rows.shape[1])

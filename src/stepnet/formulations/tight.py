@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from stepnet.errors import Answer
 from stepnet.formulations.base import Encoding, Formulation
-from stepnet.formulations.layered import Style, accepts_layered, encode_layered
+from stepnet.formulations.layered import LayeredEncoding, Style, accepts_layered, encode_layered
 from stepnet.problem.problem import Problem
 
 _STYLE = Style(name="tight")
+
+
+def encode_thin(problem: Problem) -> LayeredEncoding:
+    """The program with the indicators of non-zero weights that ``sparsity="fewest"`` asks for."""
+    return encode_layered(problem, _STYLE)
 
 
 class Tight(Formulation):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ class Run:
     claims: list[Claim] = field(default_factory=list)
     trace: list[Progress] = field(default_factory=list)
     evaluation_time: float = 0.0  # of the slowest exact evaluation
+    fewest: Bound | None = None  # on the number of non-zero weights at this loss
     closed_in: str = ""  # the stage in which loss and bound met
 
     def evaluate(self, network: Network) -> float:
@@ -51,7 +53,12 @@ class Run:
         return loss
 
     def offer(self, network: Network) -> float:
-        """Evaluate a network; keep it if it is better. Returns its exact loss."""
+        """Evaluate a network; keep it if it is better. Returns its exact loss.
+
+        A solver's rounding may carry a network out of the problem's constraints: it counts for nothing.
+        """
+        if self.problem.constraints.refuses(network):
+            return math.inf
         loss = self.evaluate(network)
         if loss < self.loss:
             self.network, self.loss = network, loss
@@ -67,9 +74,20 @@ class Run:
         """Replace the network by one of no larger loss and a better shape."""
         if self.network is not None:
             network = polish(self.problem, self.network)
+            if self.problem.constraints.refuses(network):
+                return
             loss = self.evaluate(network)
             if loss <= self.loss:
                 self.network, self.loss = network, loss
+
+    def thin(self, network: Network) -> None:
+        """Replace the network by one with fewer non-zero weights, if its loss is no larger."""
+        if self.network is None or self.problem.refuses(network):
+            return
+        loss = self.evaluate(network)
+        if loss <= self.loss and network.n_weights < self.network.n_weights:
+            self.network, self.loss = network, loss
+            self._report()
 
     def raise_bound(self, bound: Bound) -> None:
         """Keep a bound if it is better than the one known."""
@@ -132,6 +150,7 @@ class Run:
             self.budget.elapsed,
             tuple(self.claims),
             tuple(self.trace),
+            self.fewest,
         )
 
     def _report(self) -> None:

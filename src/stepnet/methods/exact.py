@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +16,7 @@ from stepnet.backends.registry import backend_for, named_backend
 from stepnet.errors import SolverFailure
 from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.registry import formulation_for
+from stepnet.formulations.tight import encode_thin
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
 from stepnet.methods.search import search_within
@@ -27,6 +28,7 @@ from stepnet.search.local_search import accepts_search
 from stepnet.search.polish import centred
 
 _MAX_TURNS = 10
+_SLACK = 1e-5  # of a row or a weight
 
 
 @dataclass(kw_only=True, repr=False)
@@ -59,6 +61,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             search_within(run, self.search_share)
         if not run.is_over:
             self.close(run)
+        self.thin(run)
         run.reshape(centred)
 
     def check(self, problem: Problem) -> Formulation:
@@ -80,6 +83,37 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         run.stage = formulation.name
         encodings = list(formulation.encode(run.problem))
         _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
+
+    def thin(self, run: Run) -> None:
+        """Where that is asked for and the loss is proven: the fewest non-zero weights that still have it."""
+        if not run.problem.constraints.fewest or not run.is_proven or run.must_stop() or run.network is None:
+            return
+        run.announce("fewest weights")
+        encoding = encode_thin(run.problem)
+        unit = run.problem.accuracy.unit
+        model = encoding.model.with_objective_at_most((run.loss + run.problem.accuracy.tolerance) / unit + _SLACK)
+        cost = np.zeros(model.n_columns)
+        for columns in encoding.used:
+            cost[columns] = 1.0
+        model = replace(model, cost=cost, offset=0.0)
+        task = Task(
+            model,
+            start=encoding.start(run.network),
+            time_limit=run.budget.remaining,
+            threads=effective_n_jobs(run.n_jobs),
+            seed=run.seed,
+            tolerance=encoding.tolerance,
+            should_stop=run.must_stop,
+        )
+        try:
+            outcome = backend_for(self.solver, model).solve(task)
+        except SolverFailure as failure:
+            logger.warning("%s", failure)
+            return
+        if math.isfinite(outcome.bound):
+            run.fewest = Bound(max(0, math.ceil(outcome.bound - _SLACK)), encoding.scope)
+        if outcome.point is not None:
+            run.thin(encoding.decode(outcome.point))
 
 
 def _seconds_to_build(problem: Problem) -> float:

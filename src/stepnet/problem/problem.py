@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from stepnet.data import Dataset, Scaling
 from stepnet.errors import InvalidInputError
 from stepnet.network import Network
 from stepnet.problem.accuracy import Accuracy
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.constraint import UNCONSTRAINED, Constraints, Row
 from stepnet.problem.loss import MISCLASSIFIED, Loss
 
 
@@ -20,6 +23,7 @@ class Problem:
     dataset: Dataset
     architecture: Architecture
     loss: Loss = MISCLASSIFIED
+    constraints: Constraints = UNCONSTRAINED
 
     def evaluate(self, network: Network) -> float:
         """The loss of a network, in exact arithmetic: the only source of a loss."""
@@ -30,12 +34,12 @@ class Problem:
 
     def refuses(self, network: Network) -> str | None:
         """Why the network is not one of this problem, or None if it is."""
-        return self.architecture.refuses(network) or self.loss.refuses(network)
+        return self.architecture.refuses(network) or self.loss.refuses(network) or self.constraints.refuses(network)
 
     @property
     def is_plain(self) -> bool:
         """Whether misclassified rows of steps with real weights are all there is: what the fast searches take."""
-        return self.architecture.is_plain and self.loss == MISCLASSIFIED
+        return self.architecture.is_plain and self.loss == MISCLASSIFIED and not self.constraints.restrict
 
     @cached_property
     def accuracy(self) -> Accuracy:
@@ -54,6 +58,24 @@ class Problem:
             return Scaling.to_integers(self.dataset.X)
         is_free = architecture.threshold == "neuron" and architecture.activations[0].thresholds is None
         return Scaling.fit(self.dataset.X, centre=is_free)
+
+    def scaled_rows(self, output_size: float = 1.0) -> list[Row]:
+        """The linear constraints for the weights of a scaled network; features that are not kept have none.
+
+        ``output_size`` is what the weights of the last layer are divided by.
+        """
+        positions, last = np.cumsum(self.scaling.kept) - 1, len(self.architecture.widths) - 1
+        rows = []
+        for row in self.constraints.rows:
+            terms = []
+            for (k, j, i), c in row.terms:
+                if k == 0 and self.scaling.kept[i]:
+                    position = int(positions[i])
+                    terms.append(((k, j, position), c * float(self.scaling.factor[position])))
+                elif k > 0:
+                    terms.append(((k, j, i), c * (output_size if k == last else 1.0)))
+            rows.append(replace(row, terms=tuple(terms)))
+        return [row for row in rows if row.terms]
 
     def restore(self, network: Network) -> Network:
         """A network for the scaled rows, as one for the original rows."""

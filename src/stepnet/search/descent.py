@@ -46,6 +46,8 @@ class DescentOptions:
 def accepts_descent(problem: Problem) -> Answer:
     """Real weights with learned thresholds, steps or signs, and any output but an ordinal one."""
     architecture = problem.architecture
+    if problem.constraints.restrict or problem.constraints.fewest:
+        return Answer("method='learn' takes no sparsity and no constraints. Use method='prove' or 'search'.")
     if architecture.has_integers:
         return Answer("method='learn' takes real weights. Use method='prove' or 'search'.")
     if architecture.hidden and architecture.activation not in (STEP, SIGN):

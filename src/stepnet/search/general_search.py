@@ -26,6 +26,7 @@ from stepnet.activation import ARGMAX
 from stepnet.arithmetic import Floats
 from stepnet.limits import Budget
 from stepnet.network import Layer, Network
+from stepnet.problem.constraint import Row
 from stepnet.problem.last_layer import best_last_layer
 from stepnet.problem.loss import RealLoss, Squared
 from stepnet.problem.problem import Problem
@@ -77,6 +78,13 @@ class Events(NamedTuple):
     first: NDArray[np.int64]  # the level of every row before all steps
 
 
+class _Base(NamedTuple):
+    """The weights of a neuron where a line begins, and which of them may move along it."""
+
+    weights: Floats
+    free: NDArray[np.bool_]
+
+
 # The steps that matter, in order, and the loss before, between and after them.
 Line = tuple[Floats, Floats]
 
@@ -99,6 +107,11 @@ class _Climber:
             if domain.is_integer and kind != ARGMAX:
                 self.T[k] = np.ceil(self.T[k]) - 0.5  # the same, and no sum of integers meets it
         widths = self.architecture.widths if self.real is None else self.architecture.hidden
+        self.constraints = problem.constraints
+        self.user_rows: dict[tuple[int, int], list[Row]] = {}
+        for row in problem.scaled_rows():
+            for neuron in {(k, j) for (k, j, _), _ in row.terms}:
+                self.user_rows.setdefault(neuron, []).append(row)
         self.neurons = [(k, j) for k, width in enumerate(widths) for j in range(width)]
         self.signals = self._forward(0, rows)
         self.refit()
@@ -145,23 +158,61 @@ class _Climber:
         """Try one direction of one neuron; whether the penalised loss fell."""
         k, j = self.neurons[self.rng.integers(len(self.neurons))]
         thresholds, costs = self._levels_and_costs(k, j)
-        values = self.signals[k] @ self.W[k][j]
-        levels = (values[:, None] >= thresholds).sum(axis=1)
+        levels = ((self.signals[k] @ self.W[k][j])[:, None] >= thresholds).sum(axis=1)
         now = float(costs[np.arange(len(levels)), levels].sum())
         follow: Callable[[Events], Line] = lambda events: _by_table(events, costs)  # noqa: E731
         if isinstance(self.real, Squared) and self.real.bound is None and k == len(self.W) - 2:
             now, follow = self.loss, self._by_least_squares(k, j)
+        base = self._base(k, j)
+        values = self.signals[k] @ base.weights
+        levels = (values[:, None] >= thresholds).sum(axis=1)
         if self.domains[k].is_integer:
-            proposal = self._integer_proposal(k, j, values, levels, thresholds, follow)
+            proposal = self._integer_proposal(k, j, base, values, levels, thresholds, follow)
         else:
-            proposal = self._real_proposal(k, j, values, levels, thresholds, costs, follow)
-        if proposal is None or proposal[0] > now + self.flat:
+            proposal = self._real_proposal(k, j, base, values, levels, thresholds, costs, follow)
+        if proposal is None or proposal[0] > now + self.flat or not self._is_allowed(k, j, proposal[1]):
             return False
         reached, weights, own = proposal
         self.W[k][j], self.T[k][j] = weights, own
         self.signals[k + 1 :] = self._forward(k, self.signals[k])[1:]
         self.refit()
         return reached < now - self.flat
+
+    def _base(self, k: int, j: int) -> _Base:
+        """Where a line begins. Where few weights may be non-zero, one of them now and then gives way to another."""
+        weights = self.W[k][j]
+        room = self.constraints.room(self.W, k)
+        if np.isinf(room):
+            return _Base(weights, np.ones(len(weights), dtype=bool))
+        weights, support = weights.copy(), np.flatnonzero(weights)
+        if len(support) and self.rng.random() < 0.3 and self.domains[k].contains(np.zeros(1)):
+            weights[self.rng.choice(support)] = 0.0
+            room += 1
+        free = weights != 0
+        idle = self.rng.permutation(np.flatnonzero(~free))
+        free[idle[: self.rng.integers(int(min(room, len(idle))) + 1)]] = True
+        return _Base(weights, free)
+
+    def _is_allowed(self, k: int, j: int, weights: Floats) -> bool:
+        """Whether the constraints admit these weights of a neuron."""
+        if not self.constraints.restrict:
+            return True
+        before = self.W[k][j].copy()
+        self.W[k][j] = weights
+        is_allowed = self.constraints.room(self.W, k) >= 0
+        is_allowed &= all(row.holds(self.W) for row in self.user_rows.get((k, j), ()))
+        self.W[k][j] = before
+        return is_allowed
+
+    def _reach(self, k: int, j: int, direction: Floats) -> tuple[float, float]:
+        """How far the weights of a neuron may go either way along a direction before a constraint ends it."""
+        low, high = -np.inf, np.inf
+        for row in self.user_rows.get((k, j), ()):
+            slope = sum(c * direction[i] for (q, p, i), c in row.terms if (q, p) == (k, j))
+            if abs(slope) > _FLAT:
+                ends = sorted((side - row.value(self.W)) / slope for side in (row.lower, row.upper))
+                low, high = max(low, ends[0]), min(high, ends[1])
+        return min(low, 0.0), max(high, 0.0)
 
     def _forward(self, k: int, signals: Floats) -> list[Floats]:
         """Inputs of layer k and of those above it, and last the values of the output layer."""
@@ -250,6 +301,7 @@ class _Climber:
         self,
         k: int,
         j: int,
+        base: _Base,
         values: Floats,
         levels: NDArray[np.int64],
         thresholds: Floats,
@@ -267,13 +319,15 @@ class _Climber:
                 return None
             own = self.T[k][j].copy()
             own[number] += found[1]
-            return found[0], self.W[k][j], own
+            return found[0], base.weights, own
         dw, dt = self._direction(k, values, levels, thresholds, costs)
+        dw = np.where(base.free & ~self._pinned(k, j), dw, 0.0)
+        low, high = self._reach(k, j, dw)
         slopes = self.signals[k] @ dw - dt
-        found = _best_interval(*follow(_events(values[:, None] - thresholds, slopes)), self.rng, self.flat)
+        found = _best_interval(*follow(_events(values[:, None] - thresholds, slopes)), self.rng, self.flat, low, high)
         if found is None:
             return None
-        weights, own = self.W[k][j] + found[1] * dw, self.T[k][j] + found[1] * dt
+        weights, own = base.weights + found[1] * dw, self.T[k][j] + found[1] * dt
         size = max(np.abs(weights).max(), np.abs(own).max())
         if size > 1e6:
             return None
@@ -281,6 +335,14 @@ class _Climber:
         if is_free and self.kinds[k] != ARGMAX and (size > 4 or 0 < size < 0.25):
             weights, own = weights / size, own / size
         return found[0], weights, own
+
+    def _pinned(self, k: int, j: int) -> NDArray[np.bool_]:
+        """Some of the weights that lie at a bound of the user, so that a line need not end at once."""
+        pinned = np.zeros(self.W[k].shape[1], dtype=bool)
+        for row in self.user_rows.get((k, j), ()):
+            if len(row.terms) == 1 and self.W[k][j, row.terms[0][0][2]] == 0:
+                pinned[row.terms[0][0][2]] = self.rng.random() < 0.7
+        return pinned
 
     def _threshold_to_move(self, k: int) -> int | None:
         """Now and then one threshold alone, where a neuron has several and learns them."""
@@ -337,6 +399,7 @@ class _Climber:
         self,
         k: int,
         j: int,
+        base: _Base,
         values: Floats,
         levels: NDArray[np.int64],
         thresholds: Floats,
@@ -346,19 +409,20 @@ class _Climber:
         domain, n = self.domains[k], self.signals[k].shape[1]
         learns = self.kinds[k].thresholds is None and self.architecture.fixed_threshold is None
         position = int(self.rng.integers(n + (1 if learns else 0)))
-        if position < n:
+        if position < n and base.free[position]:
             events = _events(values[:, None] - thresholds, self.signals[k][:, position])
-            places = domain.values - self.W[k][j, position]
+            places = domain.values - base.weights[position]
             reached, step = _best_place(*follow(events), places, self.rng, self.flat)
-            weights = self.W[k][j].copy()
+            weights = base.weights.copy()
             weights[position] += step
             return reached, weights, self.T[k][j]
-        return self._integer_threshold(k, j, values, levels, thresholds, follow)
+        return self._integer_threshold(k, j, base, values, levels, thresholds, follow)
 
     def _integer_threshold(
         self,
         k: int,
         j: int,
+        base: _Base,
         values: Floats,
         levels: NDArray[np.int64],
         thresholds: Floats,
@@ -377,7 +441,7 @@ class _Climber:
         reached, shift = _best_place(steps, losses, places, self.rng, self.flat)
         own = self.T[k][j].copy()
         own[number] += shift
-        return reached, self.W[k][j], own
+        return reached, base.weights, own
 
 
 def _orthonormal(matrix: Floats) -> Floats:

@@ -18,6 +18,7 @@ from stepnet.limits import Budget
 from stepnet.network import Layer, Network
 from stepnet.parallel import in_order
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
 from stepnet.search.general_search import search_anything_once
@@ -62,7 +63,15 @@ def _dtype(n_rows: int) -> type:
 
 
 def accepts_search(problem: Problem) -> Answer:
-    """Anything but very wide layers: compiled kernels where they serve, else the general search."""
+    """Anything but very wide layers: compiled kernels where they serve, else the general search.
+
+    It leaves the outputs of real losses to least squares or a linear program, which know no constraints.
+    """
+    if isinstance(problem.loss, RealLoss) and problem.constraints.touch(len(problem.architecture.hidden)):
+        return Answer(
+            f"the search takes no constraints on the last layer with loss={problem.loss.name!r}. "
+            f"Use method='exact', or sparsity of the other layers, such as (20, None)."
+        )
     return accepts_width(problem.architecture)
 
 

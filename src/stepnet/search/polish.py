@@ -68,6 +68,7 @@ def polished(
     architecture = problem.architecture
     is_step = architecture.activations[0] == STEP
     can_move = is_step and architecture.threshold == "neuron" and not architecture.domains[0].is_integer
+    can_move &= not problem.constraints.restrict
     if not can_move or problem.dataset.n_rows > _MOST_ROWS:
         return network
     X, width = problem.dataset.X, network.layers[0].width
@@ -143,4 +144,6 @@ def _with_neuron(problem: Problem, network: Network, j: int, neuron: Layer) -> N
 
 
 def _better_or_equal(problem: Problem, candidate: Network, network: Network) -> Network:
+    if problem.refuses(candidate):
+        return network
     return candidate if problem.evaluate(candidate) <= problem.evaluate(network) else network

@@ -6,6 +6,7 @@ import numpy as np
 
 from stepnet.activation import ARGMAX, IDENTITY, Activation
 from stepnet.arithmetic import Floats
+from stepnet.bounds.feasibility import feasible_weights
 from stepnet.network import Layer, Network
 from stepnet.problem.problem import Problem
 
@@ -20,9 +21,11 @@ def random_scaled_network(problem: Problem, rows: Floats, rng: np.random.Generat
     architecture = problem.architecture
     layers: list[Layer] = []
     signals = rows
+    given = feasible_weights(problem, rng) if problem.constraints.restrict else None
     for k, (width, domain) in enumerate(zip(architecture.widths, architecture.domains, strict=True)):
         shape = (width, signals.shape[1])
         weights = rng.choice(domain.values, shape) if domain.is_integer else rng.normal(size=shape)
+        weights = weights if given is None else given[k]
         values = signals @ weights.T
         layer = Layer(weights, _thresholds(problem, k, values, rng), architecture.activations[k])
         layers.append(layer)

@@ -1,0 +1,90 @@
+"""Weights that satisfy all constraints, by a small program over the weights alone; or the constraints that clash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stepnet.arithmetic import Floats
+from stepnet.backends.base import Task
+from stepnet.backends.highs import Highs
+from stepnet.errors import InvalidInputError
+from stepnet.milp.model import ModelBuilder
+from stepnet.problem.constraint import Constraints, Row
+from stepnet.problem.loss import RealLoss
+from stepnet.problem.problem import Problem
+
+_SECONDS = 10.0
+_TINY = 1e-7
+
+
+def feasible_weights(problem: Problem, rng: np.random.Generator | None = None) -> list[Floats]:
+    """Weights of every layer for the scaled rows that the constraints admit; random ones with ``rng``.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are none; it names constraints that cannot hold together.
+    """
+    constraints, rows = problem.constraints, problem.scaled_rows()
+    weights = _weights(problem, rows, constraints, rng)
+    if weights is not None:
+        return weights
+    clashing = rows
+    for row in rows:  # drop whatever is not needed for the clash
+        fewer = [other for other in clashing if other is not row]
+        if _weights(problem, fewer, constraints, None) is None:
+            clashing = fewer
+    names = list(dict.fromkeys(row.name for row in clashing))
+    if constraints.has_limits and _weights(problem, clashing, Constraints(tuple(clashing)), None) is not None:
+        limits = constraints.total_limit if constraints.total_limit is not None else constraints.layer_limits
+        names.append(f"sparsity={limits!r}")
+    domains = ", ".join(domain.name for domain in problem.architecture.domains)
+    raise InvalidInputError(
+        f"no network satisfies these constraints together, with {domains} weights: {'; '.join(names)}. "
+        f"Drop or loosen one of them."
+    )
+
+
+def _weights(
+    problem: Problem, rows: Sequence[Row], constraints: Constraints, rng: np.random.Generator | None
+) -> list[Floats] | None:
+    architecture, model = problem.architecture, ModelBuilder()
+    inputs = [len(problem.scaling.factor), *architecture.widths[:-1]]
+    is_real = isinstance(problem.loss, RealLoss)
+    columns, used = [], []
+    for k, (width, n_inputs, domain) in enumerate(zip(architecture.widths, inputs, architecture.domains, strict=True)):
+        lower, upper, shape = domain.lower, domain.upper, (width, n_inputs)
+        if is_real and k == len(inputs) - 1:
+            upper = problem.loss.bound or 1e6
+            lower = -upper
+        cost = 0.0 if rng is None else rng.normal(size=shape) / max(1.0, upper)
+        columns.append(model.add_columns(f"w{k + 1}", shape, lower, upper, cost=cost, integer=domain.is_integer))
+        if domain.is_integer and domain.stride == 2:
+            halves = model.add_columns(f"b{k + 1}", shape, 0, 1, integer=True)
+            model.add_rows([(columns[-1].ravel(), 1.0), (halves.ravel(), -2.0)], lower=-1.0, upper=-1.0)
+        if constraints.has_limits:
+            is_used = model.add_columns(f"n{k + 1}", shape, 0, 1, integer=True)
+            model.add_rows([(columns[-1].ravel(), 1.0), (is_used.ravel(), -upper)], upper=0.0)
+            model.add_rows([(columns[-1].ravel(), 1.0), (is_used.ravel(), -lower)], lower=0.0)
+            used.append(is_used)
+            limit = constraints.layer_limits[k] if constraints.layer_limits else None
+            if limit is not None:
+                model.add_rows([(is_used.reshape(1, -1), 1.0)], upper=float(limit))
+    if constraints.total_limit is not None:
+        everything = np.concatenate([block.ravel() for block in used])[None, :]
+        model.add_rows([(everything, 1.0)], upper=float(constraints.total_limit))
+    for row in rows:
+        numbers = np.array([[columns[k][j, i] for (k, j, i), _ in row.terms]])
+        model.add_rows([(numbers, np.array([[c for _, c in row.terms]]))], lower=row.lower, upper=row.upper)
+    if not rows and not constraints.has_limits:
+        model.add_rows([(columns[0].reshape(1, -1), 1.0)])
+    outcome = Highs().solve(Task(model.build(), time_limit=_SECONDS))
+    if outcome.point is None:
+        return None
+    found = [outcome.point[block] for block in columns]
+    return [
+        domain.nearest(np.where(np.abs(one) < _TINY, 0.0, one))
+        for one, domain in zip(found, architecture.domains, strict=True)
+    ]

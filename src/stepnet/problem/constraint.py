@@ -1,0 +1,237 @@
+"""Constraints on weights: how many may be non-zero, and linear ones of the user.
+
+A weight has a name: (layer, neuron, input), layers counted from 1, neurons and inputs from 0; inputs of
+the first layer also have the names of features. A real step neuron may be multiplied by any positive
+number without changing an answer, so its constraints must not change either: they concern one neuron and
+have 0 on the right. Integer weights, and real weights of outputs that are numbers, take any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from stepnet.activation import IDENTITY
+from stepnet.arithmetic import Floats
+from stepnet.checks import is_finite_number, is_integer
+from stepnet.errors import InvalidInputError
+from stepnet.network import Network
+from stepnet.problem.architecture import Architecture
+
+_TOLERANCE = 1e-6  # relative: solvers keep rows of several weights up to some rounding
+
+Name = tuple[int, int, int]  # layer from 0, neuron, input
+Sparsity = int | tuple[int | None, ...] | Literal["fewest"] | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """lower <= Σ coefficient · weight <= upper, with what the user calls it."""
+
+    name: str
+    terms: tuple[tuple[Name, float], ...]
+    lower: float
+    upper: float
+
+    def value(self, weights: Sequence[Floats]) -> float:
+        return float(sum(c * weights[k][j, i] for (k, j, i), c in self.terms))
+
+    def holds(self, weights: Sequence[Floats]) -> bool:
+        value = self.value(weights)
+        size = 0.0  # the sign of a single weight is exact
+        if len(self.terms) > 1 or any(np.isfinite(side) and side for side in (self.lower, self.upper)):
+            size = max(abs(c) * float(np.abs(weights[k][j]).max()) for (k, j, _), c in self.terms)
+        return self.lower - _TOLERANCE * size <= value <= self.upper + _TOLERANCE * size
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A linear constraint: ``lower <= Σ coefficient · weight <= upper``.
+
+    Parameters
+    ----------
+    terms : mapping of (layer, neuron, input) to numbers
+        Layers count from 1, neurons from 0; an input is a number from 0 or the name of a feature.
+    lower, upper : float
+        At least one of them.
+    name : str
+        What error messages call it.
+
+    Examples
+    --------
+    >>> from stepnet import Constraint
+    >>> Constraint({(1, 0, "age"): 1.0, (1, 0, "weight"): -1.0}, lower=0.0, name="age counts for more").name
+    'age counts for more'
+    """
+
+    terms: Mapping[tuple[int, int, int | str], float]
+    lower: float = -np.inf
+    upper: float = np.inf
+    name: str = ""
+
+    def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
+        title = self.name or f"{self.lower:g} <= {self.terms} <= {self.upper:g}"
+        if not isinstance(self.terms, Mapping) or not self.terms:
+            raise InvalidInputError(f"constraint {title!r} needs terms such as {{(1, 0, 'age'): 1.0}}.")
+        if not all(is_finite_number(c) for c in self.terms.values()) or self.lower > self.upper:
+            raise InvalidInputError(f"constraint {title!r} needs finite coefficients and lower <= upper.")
+        if np.isnan([self.lower, self.upper]).any() or np.isinf([self.lower, self.upper]).all():
+            raise InvalidInputError(f"constraint {title!r} needs a number as lower, as upper, or both.")
+        names = [(_resolved(weight, title, architecture, feature_names), c) for weight, c in self.terms.items()]
+        terms = tuple((name, float(c)) for name, c in names if c)
+        _check_scale(title, terms, self.lower, self.upper, architecture)
+        return [Row(title, terms, float(self.lower), float(self.upper))]
+
+
+@dataclass(frozen=True)
+class Raises:
+    """The input may only raise the score: no answer falls as the input grows.
+
+    That is sure if its weights in the first layer and all weights above are not negative; networks
+    that are monotone in another way are left out.
+    """
+
+    feature: int | str
+    _sign: float = field(default=1.0, init=False, repr=False)
+
+    def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
+        word = "raise" if self._sign > 0 else "lower"
+        title = f"{self.feature} may only {word} the score"
+        number = _input(self.feature, title, architecture.n_features, feature_names)
+        rows = [Row(title, (((0, j, number), self._sign),), 0.0, np.inf) for j in range(architecture.widths[0])]
+        for k in range(1, len(architecture.widths)):
+            pairs = np.ndindex(architecture.widths[k], architecture.widths[k - 1])
+            rows += [Row(title, (((k, j, i), 1.0),), 0.0, np.inf) for j, i in pairs]
+        return rows
+
+
+@dataclass(frozen=True)
+class Lowers(Raises):
+    """The input may only lower the score; see :class:`Raises`."""
+
+    _sign: float = field(default=-1.0, init=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """All of them: rows, and how many weights may be non-zero in each layer and in all."""
+
+    rows: tuple[Row, ...] = ()
+    layer_limits: tuple[int | None, ...] = ()
+    total_limit: int | None = None
+    fewest: bool = False  # of all networks with the least loss one with the fewest non-zero weights
+
+    @classmethod
+    def of(
+        cls,
+        architecture: Architecture,
+        sparsity: object = None,
+        constraints: object = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Constraints:
+        """From what a user typed, checked."""
+        given = () if constraints is None else constraints
+        if isinstance(given, Constraint | Raises):
+            given = (given,)
+        if not isinstance(given, Iterable) or not all(isinstance(one, Constraint | Raises) for one in given):
+            raise InvalidInputError(
+                f"constraints={constraints!r} must be a sequence of Constraint, Raises or Lowers objects."
+            )
+        rows = tuple(row for one in given for row in one.rows(architecture, feature_names))
+        n_layers = len(architecture.widths)
+        if sparsity is None:
+            return cls(rows)
+        if sparsity == "fewest":
+            return cls(rows, fewest=True)
+        if is_integer(sparsity) and sparsity >= 0:
+            return cls(rows, total_limit=int(sparsity))
+        limits = tuple(sparsity) if isinstance(sparsity, tuple | list) else ()
+        if len(limits) == n_layers and all(one is None or (is_integer(one) and one >= 0) for one in limits):
+            return cls(rows, layer_limits=limits)
+        raise InvalidInputError(
+            f"sparsity={sparsity!r} must be the largest number of non-zero weights in all layers, a tuple of such "
+            f"numbers (or None), one for each of the {n_layers} layers, 'fewest', or None."
+        )
+
+    @property
+    def restrict(self) -> bool:
+        """Whether some networks are not admitted."""
+        return bool(self.rows or self.has_limits)
+
+    @property
+    def has_limits(self) -> bool:
+        return self.total_limit is not None or any(limit is not None for limit in self.layer_limits)
+
+    def touch(self, layer: int) -> bool:
+        """Whether weights of a layer are restricted."""
+        limited = self.total_limit is not None or (self.layer_limits and self.layer_limits[layer] is not None)
+        return bool(limited or any(k == layer for row in self.rows for (k, _, _), _ in row.terms))
+
+    def room(self, weights: Sequence[Floats], layer: int) -> float:
+        """How many more weights of a layer may be non-zero."""
+        counts = [int(np.count_nonzero(one)) for one in weights]
+        room = np.inf if self.total_limit is None else self.total_limit - sum(counts)
+        limit = self.layer_limits[layer] if self.layer_limits else None
+        return float(room if limit is None else min(room, limit - counts[layer]))
+
+    def refuses(self, network: Network) -> str | None:
+        """Why the network is not admitted, or None if it is."""
+        weights = [layer.weights for layer in network.layers]
+        for k in range(len(weights)):
+            if self.room(weights, k) < 0:
+                return f"it has {network.n_weights} non-zero weights, more than its sparsity allows"
+        for row in self.rows:
+            if not row.holds(weights):
+                return f"it breaks the constraint {row.name!r}"
+        return None
+
+
+UNCONSTRAINED = Constraints()
+
+
+def _resolved(
+    weight: Any, title: str, architecture: Architecture, feature_names: Sequence[str] | None
+) -> tuple[int, int, int]:
+    if not isinstance(weight, tuple) or len(weight) != 3 or not (is_integer(weight[0]) and is_integer(weight[1])):
+        raise InvalidInputError(
+            f"constraint {title!r}: {weight!r} is no weight; name one as (layer, neuron, input), such as (1, 0, 'age')."
+        )
+    layer, neuron, source = weight
+    n_layers = len(architecture.widths)
+    if not 1 <= layer <= n_layers or not 0 <= neuron < architecture.widths[layer - 1]:
+        raise InvalidInputError(
+            f"constraint {title!r}: there is no weight {weight!r}; layers are 1 to {n_layers} with "
+            f"{architecture.widths} neurons, counted from 0."
+        )
+    if layer == 1:
+        return 0, int(neuron), _input(source, title, architecture.n_features, feature_names)
+    return layer - 1, int(neuron), _input(source, title, architecture.widths[layer - 2], None)
+
+
+def _input(source: Any, title: str, n_inputs: int, names: Sequence[str] | None) -> int:
+    if isinstance(source, str) and names is not None and source in list(names):
+        return list(names).index(source)
+    if is_integer(source) and 0 <= source < n_inputs:
+        return int(source)
+    known = f", or one of {', '.join(map(str, names))}" if names is not None else ""
+    raise InvalidInputError(
+        f"constraint {title!r}: there is no input {source!r}; give a number from 0 to {n_inputs - 1}{known}."
+    )
+
+
+def _check_scale(
+    title: str, terms: tuple[tuple[Name, float], ...], lower: float, upper: float, architecture: Architecture
+) -> None:
+    """Real step neurons have no scale of their own."""
+    neurons = {(k, j) for (k, j, _), _ in terms}
+    is_free = [not architecture.domains[k].is_integer and architecture.activations[k] != IDENTITY for k, _ in neurons]
+    sides = [side for side in (lower, upper) if np.isfinite(side)]
+    if any(is_free) and (len(neurons) > 1 or any(sides)):
+        raise InvalidInputError(
+            f"constraint {title!r}: real weights of a step neuron can be multiplied by any positive number, so a "
+            f"constraint on them must concern one neuron and have 0 on the right. Use weights='ternary' or "
+            f"Integers(P) for other ones."
+        )
