@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from stepnet.certify import Certificate as Certificate
     from stepnet.estimators.model_file import load as load
     from stepnet.estimators.model_file import save as save
+    from stepnet.estimators.step_autoencoder import StepAutoencoder as StepAutoencoder
     from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
+    from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
     from stepnet.formulations.paper import Paper as Paper
     from stepnet.methods.alternating import Alternating as Alternating
     from stepnet.methods.exact import Exact as Exact
@@ -23,25 +25,39 @@ if TYPE_CHECKING:
     from stepnet.methods.search import Search as Search
     from stepnet.network import Layer as Layer
     from stepnet.network import Network as Network
+    from stepnet.problem.constraint import Constraint as Constraint
+    from stepnet.problem.constraint import Lowers as Lowers
+    from stepnet.problem.constraint import Raises as Raises
+    from stepnet.problem.loss import Absolute as Absolute
+    from stepnet.problem.loss import Hinge as Hinge
+    from stepnet.problem.loss import Squared as Squared
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
 
 # Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
 _WHERE = {
+    "Absolute": "stepnet.problem.loss",
     "Alternating": "stepnet.methods.alternating",
     "Certificate": "stepnet.certify",
+    "Constraint": "stepnet.problem.constraint",
     "Exact": "stepnet.methods.exact",
+    "Hinge": "stepnet.problem.loss",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.network",
     "Learn": "stepnet.methods.learn",
+    "Lowers": "stepnet.problem.constraint",
     "Network": "stepnet.network",
     "Paper": "stepnet.formulations.paper",
     "Problem": "stepnet.problem.problem",
     "Prove": "stepnet.methods.prove",
+    "Raises": "stepnet.problem.constraint",
     "Search": "stepnet.methods.search",
+    "Squared": "stepnet.problem.loss",
     "Staircase": "stepnet.activation",
+    "StepAutoencoder": "stepnet.estimators.step_autoencoder",
     "StepClassifier": "stepnet.estimators.step_classifier",
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
+    "StepRegressor": "stepnet.estimators.step_regressor",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
 }

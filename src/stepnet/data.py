@@ -162,6 +162,11 @@ class Scaling:
             kept[:1] = True
         return cls((factor * widen)[kept], (shift * widen)[kept], kept, X[0, ~kept])
 
+    def equals(self, other: Scaling) -> bool:
+        """Whether rows, weights and thresholds have the same units in both."""
+        parts = ("factor", "shift", "kept", "grid")
+        return all(np.array_equal(getattr(self, part), getattr(other, part)) for part in parts)
+
     def apply(self, X: Floats, dtype: type = np.float64) -> Floats:
         """The rows in these units; column by column, to need no memory but the result's."""
         scaled: Floats = np.empty((len(X), len(self.factor)), dtype=dtype)

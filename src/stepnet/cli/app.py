@@ -15,7 +15,7 @@ from stepnet.errors import StepnetError
 
 if TYPE_CHECKING:
     from stepnet.cli.table import Table
-    from stepnet.estimators.base import BaseStepClassifier
+    from stepnet.estimators.base import BaseStep
 
 EXIT_FALSE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -254,7 +254,7 @@ def export(
         print(f"{encoding.name}: {encoding.model.n_columns} variables, {encoding.model.n_rows} rows in {name}")
 
 
-def _fit(classifier: BaseStepClassifier, X: Any, y: Any, row_weights: Any, out: Path, names: list[str]) -> None:
+def _fit(classifier: BaseStep, X: Any, y: Any, row_weights: Any, out: Path, names: list[str]) -> None:
     """Fit with progress, write the model at once, then print the certificate."""
     import numpy as np
 
@@ -269,7 +269,7 @@ def _fit(classifier: BaseStepClassifier, X: Any, y: Any, row_weights: Any, out: 
     print(classifier.certificate_)
 
 
-def _exit_if_interrupted(classifier: BaseStepClassifier) -> None:
+def _exit_if_interrupted(classifier: BaseStep) -> None:
     if classifier.certificate_.stop_reason == "interrupted":
         sys.exit(EXIT_INTERRUPTED)
 
@@ -292,7 +292,7 @@ def _training_rows(
     return names, table.numbers(names), labels, row_weights
 
 
-def _loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[BaseStepClassifier, Any]:
+def _loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[BaseStep, Any]:
     """A model and the rows of a table that it wants: the features it was trained on, by name.
 
     A model without names takes all columns but those left out.

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from stepnet.activation import ARGMAX, Staircase
+from stepnet.activation import ARGMAX, IDENTITY, Staircase
 from stepnet.certify import Certificate
 from stepnet.errors import InvalidInputError, ModelFileError, StepnetError
-from stepnet.estimators.base import BaseStepClassifier
+from stepnet.estimators.base import BaseStep
+from stepnet.estimators.classifier import BaseStepClassifier
+from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
+from stepnet.estimators.step_regressor import StepRegressor
 from stepnet.files import write_atomically
 from stepnet.formulations.base import Formulation
 from stepnet.formulations.paper import Paper
@@ -26,28 +29,22 @@ from stepnet.methods.learn import Learn
 from stepnet.methods.prove import Prove
 from stepnet.methods.search import Search
 from stepnet.network import Network
+from stepnet.problem.architecture import checked_hidden
+from stepnet.problem.constraint import Constraint, Lowers, Raises
+from stepnet.problem.loss import Absolute, Hinge, Squared
 from stepnet.problem.weights import Integers, Real
 
 FORMAT = "stepnet model"
 VERSION = 1
 
-_ESTIMATORS: dict[str, type[BaseStepClassifier]] = {
-    "StepClassifier": StepClassifier,
-    "StepEnsembleClassifier": StepEnsembleClassifier,
+_ESTIMATORS: dict[str, type[BaseStep]] = {
+    kind.__name__: kind for kind in (StepClassifier, StepEnsembleClassifier, StepRegressor, StepAutoencoder)
 }
-_OPTIONS = {
-    "Alternating": Alternating,
-    "Exact": Exact,
-    "Learn": Learn,
-    "Prove": Prove,
-    "Search": Search,
-    "Integers": Integers,
-    "Paper": Paper,
-    "Staircase": Staircase,
-}
+_METHODS = {kind.__name__: kind for kind in (Alternating, Exact, Learn, Prove, Search)}
+_PARTS = {kind.__name__: kind for kind in (Absolute, Constraint, Hinge, Lowers, Paper, Raises, Squared, Staircase)}
 
 
-def save(estimator: BaseStepClassifier, path: str | os.PathLike[str]) -> None:
+def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a JSON file, whole or not at all."""
     check_is_fitted(estimator)
     certificate = estimator.certificate_.to_dict()
@@ -56,7 +53,7 @@ def save(estimator: BaseStepClassifier, path: str | os.PathLike[str]) -> None:
         "version": VERSION,
         "estimator": type(estimator).__name__,
         "params": {name: _plain(value) for name, value in estimator.get_params(deep=False).items()},
-        "classes": {"dtype": estimator.classes_.dtype.str, "values": estimator.classes_.tolist()},
+        "targets": _targets(estimator),
         "n_features": estimator.n_features_in_,
         "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist() or None,
         "network": estimator.network_.to_dict(),
@@ -71,7 +68,7 @@ def save(estimator: BaseStepClassifier, path: str | os.PathLike[str]) -> None:
     write_atomically(path, text + "\n")
 
 
-def load(path: str | os.PathLike[str]) -> BaseStepClassifier:
+def load(path: str | os.PathLike[str]) -> Any:
     """Read an estimator that :func:`save` wrote."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -94,14 +91,30 @@ def load(path: str | os.PathLike[str]) -> BaseStepClassifier:
         raise ModelFileError(_damaged(path, f"{type(error).__name__}: {error}")) from error
 
 
-def _estimator(content: dict[str, Any]) -> BaseStepClassifier:
+def _targets(estimator: BaseStep) -> dict[str, Any]:
+    """What predictions look like: the classes, or whether numbers come as one column."""
+    if isinstance(estimator, BaseStepClassifier):
+        return {"dtype": estimator.classes_.dtype.str, "classes": estimator.classes_.tolist()}
+    return {"is_flat": estimator._is_flat} if isinstance(estimator, StepRegressor) else {}
+
+
+def _estimator(content: dict[str, Any]) -> BaseStep:
     estimator = _ESTIMATORS[content["estimator"]](**{name: _object(value) for name, value in content["params"].items()})
-    network = Network.from_dict(content["network"])
-    classes = np.array(content["classes"]["values"], dtype=np.dtype(content["classes"]["dtype"]))
+    network, targets = Network.from_dict(content["network"]), content["targets"]
     last = network.layers[-1]
-    n_answers = last.width if last.activation == ARGMAX else last.activation.n_thresholds + 1
-    if network.n_features != content["n_features"] or classes.shape != (n_answers,):
-        raise ModelFileError("network, features and classes do not fit together")
+    if network.n_features != content["n_features"] or (last.activation == IDENTITY) != ("classes" not in targets):
+        raise ModelFileError("network, features and targets do not fit together")
+    if isinstance(estimator, BaseStepClassifier):
+        estimator.classes_ = np.array(targets["classes"], dtype=np.dtype(targets["dtype"]))
+        n_answers = last.width if last.activation == ARGMAX else last.activation.n_thresholds + 1
+        if estimator.classes_.shape != (n_answers,):
+            raise ModelFileError("network and classes do not fit together")
+    elif isinstance(estimator, StepRegressor):
+        estimator._is_flat = bool(targets["is_flat"])
+    elif isinstance(estimator, StepAutoencoder):
+        estimator.code_layer_ = len(checked_hidden(estimator.hidden))
+        if network.widths[estimator.code_layer_] != estimator.n_components or last.width != network.n_features:
+            raise ModelFileError("network and code do not fit together")
     names = content["feature_names"]
     if names is not None:
         if len(names) != network.n_features:
@@ -112,7 +125,6 @@ def _estimator(content: dict[str, Any]) -> BaseStepClassifier:
         content["certificate"] | {"margin": np.inf if margin is None else margin}
     )
     estimator.network_ = network
-    estimator.classes_ = classes
     estimator.n_features_in_ = network.n_features
     return estimator
 
@@ -129,12 +141,16 @@ def _plain(value: Any) -> Any:
         return {"object": "Integers", "fields": {"largest": value.largest}}
     if isinstance(value, Real):
         return value.name
-    if isinstance(value, Paper | Staircase):
-        fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Constraint):
+        terms = [[*weight, float(coefficient)] for weight, coefficient in value.terms.items()]
+        ends = {end: None if np.isinf(getattr(value, end)) else getattr(value, end) for end in ("lower", "upper")}
+        return {"object": "Constraint", "fields": {"terms": terms, "name": value.name, **ends}}
+    if type(value).__name__ in _PARTS:
+        fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.init}
         return {"object": type(value).__name__, "fields": fields}
     if isinstance(value, Formulation):
         return value.name
-    if type(value).__name__ in _OPTIONS:
+    if type(value).__name__ in _METHODS:
         fields = value.get_params(deep=False)
         return {"object": type(value).__name__, "fields": {name: _plain(item) for name, item in fields.items()}}
     return value if isinstance(value, str | int | float | bool | None) else repr(value)
@@ -143,10 +159,18 @@ def _plain(value: Any) -> Any:
 def _object(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_object(item) for item in value)
-    if isinstance(value, dict):
-        fields = {name: _object(item) for name, item in value["fields"].items()}
-        return _OPTIONS[value["object"]](**fields)
-    return value
+    if not isinstance(value, dict):
+        return value
+    name, fields = value["object"], {name: _object(item) for name, item in value["fields"].items()}
+    if name == "Constraint":
+        terms = {(layer, neuron, source): coefficient for layer, neuron, source, coefficient in fields["terms"]}
+        lower, upper = fields["lower"], fields["upper"]
+        return Constraint(
+            terms, -np.inf if lower is None else lower, np.inf if upper is None else upper, fields["name"]
+        )
+    if name == "Integers":
+        return Integers(**fields)
+    return (_METHODS | _PARTS)[name](**fields)
 
 
 def _damaged(path: str | os.PathLike[str], why: str) -> str:

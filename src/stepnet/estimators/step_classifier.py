@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from stepnet.certify import certify
 from stepnet.errors import InvalidInputError
-from stepnet.estimators.base import BaseStepClassifier, checked_method, checked_n_jobs, vote_result
+from stepnet.estimators.base import checked_method, checked_n_jobs
+from stepnet.estimators.classifier import BaseStepClassifier, vote_result
+from stepnet.estimators.online import OnlineMixin
 from stepnet.estimators.pairs import train_pairs
 from stepnet.limits import Budget
-from stepnet.methods.base import Method, Run
+from stepnet.methods.base import Method
 from stepnet.network import Network, pairwise_votes
 from stepnet.problem.problem import Problem
 from stepnet.progress import Callback
-from stepnet.view import showing
+from stepnet.result import Bound
 
 
-class StepClassifier(BaseStepClassifier):
+class StepClassifier(OnlineMixin, BaseStepClassifier):
     """A classifier made of step neurons, with a proof of how good it is.
 
     Parameters
@@ -38,6 +38,14 @@ class StepClassifier(BaseStepClassifier):
         How a network tells more than two classes apart: a network for each pair and a vote; one output
         neuron a class, of which the largest answers; one output neuron with a threshold between any
         two neighbouring classes. Ties go to the first class.
+    loss : "misclassified", "hinge" or Hinge(bound=...), default="misclassified"
+        What training makes small: the weight of wrong rows, or for two classes by how much the value of
+        the output misses 1 or -1.
+    sparsity : int, tuple, "fewest" or None, default=None
+        The largest number of non-zero weights in all layers, output included, or in each layer (None: any);
+        ``"fewest"`` finds the fewest that have the least loss.
+    constraints : sequence of Constraint, Raises and Lowers, default=None
+        Linear constraints on weights, such as ``Raises("age")``: this input may only raise the score.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
     method : "prove", "learn", "search", "exact" or a method object, default="prove"
@@ -68,6 +76,11 @@ class StepClassifier(BaseStepClassifier):
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if ``X`` had them
 
+    See Also
+    --------
+    StepRegressor : Numbers instead of classes.
+    StepEnsembleClassifier : Several learned networks that vote.
+
     Examples
     --------
     >>> from stepnet import StepClassifier
@@ -85,6 +98,9 @@ class StepClassifier(BaseStepClassifier):
         threshold: str | float = "neuron",
         activation: Any = "step",
         output: str = "one_vs_one",
+        loss: Any = "misclassified",
+        sparsity: Any = None,
+        constraints: Any = None,
         class_weight: Any = None,
         method: str | Method = "prove",
         time_limit: float = 60.0,
@@ -98,6 +114,9 @@ class StepClassifier(BaseStepClassifier):
         self.threshold = threshold
         self.activation = activation
         self.output = output
+        self.loss = loss
+        self.sparsity = sparsity
+        self.constraints = constraints
         self.class_weight = class_weight
         self.method = method
         self.time_limit = time_limit
@@ -130,34 +149,56 @@ class StepClassifier(BaseStepClassifier):
             Called with a :class:`~stepnet.progress.Progress` for every better network or bound and
             now and then in a long stage; returning True ends the fit.
         """
-        budget = self._budget()
-        method = checked_method(self.method)
-        problem = self._problem(X, y, sample_weight)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        if self.output == "one_vs_one" and len(self.classes_) > 2:
-            return self._fit_pairs(problem, method, seed, budget, start)
-        run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed)
-        with budget.catching_interrupts(), showing(budget.time_limit) if self.verbose else nullcontext() as show:
-            run.callbacks = tuple(callback for callback in (show, on_incumbent) if callback is not None)
-            method.work(run, start)
-        self.result_ = run.result()
-        self.network_ = self.result_.network
-        self.certificate_ = certify(problem, self.result_)
+        self._fit(X, y, sample_weight, start, on_incumbent)
         return self
 
-    def _fit_pairs(
-        self, problem: Problem, method: Method, seed: int, budget: Budget, start: Network | None
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> StepClassifier:
-        """A network for each pair of classes, and their vote as one network."""
-        if start is not None:
-            raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
+        """Add rows to those of earlier calls and train on all of them.
+
+        The network so far is the start and what was proven for it still holds, so the result is that
+        of a fit on all rows, sooner. :meth:`forget` drops rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for :meth:`fit`.
+        classes : array-like, optional
+            All classes, given to the first call if its rows do not have all of them.
+        """
+        self._add(X, y, sample_weight, classes)
+        return self
+
+    def _solve(
+        self,
+        problem: Problem,
+        budget: Budget,
+        start: Network | None,
+        on_incumbent: Callback | None = None,
+        known: Bound | None = None,
+    ) -> None:
+        """One network, or for several classes one for each pair of them and their vote as one network."""
         n_classes = len(self.classes_)
+        if self.output != "one_vs_one" or n_classes == 2:
+            super()._solve(problem, budget, start, on_incumbent, known)
+            return
+        starts = getattr(self, "_pair_networks", None)
+        if start is not None and (starts is None or start is not self.network_):
+            raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
+        method, n_jobs = checked_method(self.method), checked_n_jobs(self.n_jobs)
         with budget.catching_interrupts():
-            networks = train_pairs(problem, n_classes, method, seed, budget, checked_n_jobs(self.n_jobs))
+            networks = train_pairs(
+                problem, n_classes, method, self._seed(), budget, n_jobs, None if start is None else starts
+            )
         self.network_ = pairwise_votes(networks, n_classes)
         self.result_ = vote_result(problem, self.network_, budget)
         self.certificate_ = certify(self._certified_problem(problem), self.result_)
-        return self
+        self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

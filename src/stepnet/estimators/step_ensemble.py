@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepnet.certify import certify
 from stepnet.checks import is_integer
 from stepnet.errors import InvalidInputError, NoNetworkError, NotAcceptedError
-from stepnet.estimators.base import FLOATS, BaseStepClassifier, checked_n_jobs, vote_result
+from stepnet.estimators.base import FLOATS, checked_n_jobs
+from stepnet.estimators.classifier import BaseStepClassifier, vote_result
 from stepnet.estimators.pairs import pair_problems
 from stepnet.limits import Budget
 from stepnet.methods.learn import Learn
@@ -78,7 +78,8 @@ class StepEnsembleClassifier(BaseStepClassifier):
         self.random_state = random_state
 
     weights, threshold, gap = "real", "neuron", 0.0  # of every member
-    activation, output = "step", "one_vs_one"
+    activation, output, loss = "step", "one_vs_one", "misclassified"
+    sparsity = constraints = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StepEnsembleClassifier:
         """Train the members and join them."""
@@ -92,7 +93,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
         answer = accepts_descent(problem)
         if not answer:
             raise NotAcceptedError(answer.reason)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         n_classes = len(self.classes_)
         parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
         self.members_ = _train_members(parts, self.n_estimators, method.options, seed, budget, n_jobs)

@@ -15,7 +15,6 @@ from stepnet.network import Network
 from stepnet.search.local_search import Effort, accepts_search
 from stepnet.search.polish import centred, polished
 
-
 # Before an exact proof: long where the kernels are fast, short for what only the general search takes.
 _EFFORT = {True: Effort(starts=8), False: Effort(moves=2_000, starts=3)}
 

@@ -1,0 +1,139 @@
+"""What the classifiers share: classes and their codes, answers, and the way to a problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stepnet.activation import ARGMAX, STEP, Activation, Staircase
+from stepnet.bounds.conflicts import conflict_bound
+from stepnet.checks import is_finite_number
+from stepnet.data import Dataset
+from stepnet.errors import InvalidInputError
+from stepnet.estimators.base import FLOATS, BaseStep
+from stepnet.limits import Budget
+from stepnet.network import Network
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.problem import Problem
+from stepnet.result import Result
+
+OUTPUTS = ("one_vs_one", "one_hot", "ordinal")
+_LOSSES = ("misclassified", "hinge")
+_MOST_CLASSES = 1000
+
+
+class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
+    """A classifier whose answers come from a step network."""
+
+    classes_: NDArray[Any]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class of every row, exact."""
+        check_is_fitted(self)
+        codes = self.network_.predict(validate_data(self, X, reset=False, dtype=FLOATS))
+        return np.asarray(self.classes_[codes])
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Positive exactly where ``classes_[1]`` is predicted; with more classes a column each, the largest wins."""
+        check_is_fitted(self)
+        return self.network_.decision(validate_data(self, X, reset=False, dtype=FLOATS))
+
+    def problem(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Problem:
+        """The problem that :meth:`fit` would solve, for use with formulations and searches."""
+        problem = super().problem(X, y, sample_weight)
+        n_classes = int(problem.dataset.y.max()) + 1
+        if self.output == "one_vs_one" and n_classes > 2:
+            raise InvalidInputError(
+                f"with output='one_vs_one' {n_classes} classes are many problems, one a pair. "
+                f"Use output='one_hot' or 'ordinal', or the rows of two classes."
+            )
+        return problem
+
+    def _keep_targets(self, y: Any, weights: Any) -> None:
+        check_classification_targets(y)
+        weights = self._all_weights(y, weights)
+        self.classes_ = _classes(y if weights is None else y[weights > 0])
+
+    def _problem_from(self, rows: Any, y: Any, weights: Any) -> Problem:
+        check_classification_targets(y)
+        weights = self._all_weights(y, weights)
+        codes = _codes(y, self.classes_, weights)
+        if self.loss != "misclassified" and len(self.classes_) > 2 and self.output != "one_vs_one":
+            raise InvalidInputError(
+                f"loss={self.loss!r} tells two classes apart; use output='one_vs_one' for {len(self.classes_)} classes."
+            )
+        return self._problem_of(Dataset.from_rows(rows, codes, weights), self._architecture(rows.shape[1]), _LOSSES)
+
+    def _all_weights(self, y: Any, weights: Any) -> Any:
+        """Those of the rows times those of their classes."""
+        if self.class_weight is None:
+            return weights
+        factors = _class_factors(self.class_weight, y)
+        return factors if weights is None else weights * factors
+
+    def _architecture(self, n_features: int) -> Architecture:
+        """What is trained as a whole, or for each pair of classes."""
+        kind, n_outputs = _output(self.output, len(self.classes_))
+        return Architecture.of(n_features, self.hidden, self.threshold, self.weights, self.activation, kind, n_outputs)
+
+    def _certified_problem(self, problem: Problem) -> Problem:
+        """The problem that the certificate speaks of, given the one that was trained on."""
+        is_vote = self.network_.layers[-1].activation == ARGMAX and problem.architecture.output != ARGMAX
+        return Problem(problem.dataset, Architecture.of_network(self.network_)) if is_vote else problem
+
+
+def _classes(y: NDArray[Any]) -> NDArray[Any]:
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise InvalidInputError(f"y has one class only, {classes.tolist()}; a classifier needs rows of two classes.")
+    if len(classes) > _MOST_CLASSES:
+        raise InvalidInputError(f"y has {len(classes)} classes; at most {_MOST_CLASSES} are taken. Merge rare ones.")
+    return classes
+
+
+def _class_factors(class_weight: object, labels: NDArray[Any]) -> NDArray[np.float64]:
+    if class_weight != "balanced" and not isinstance(class_weight, dict):
+        raise InvalidInputError(
+            f"class_weight={class_weight!r} must be None, 'balanced' or a dictionary of classes and their weights."
+        )
+    if isinstance(class_weight, dict) and not all(is_finite_number(v) and v >= 0 for v in class_weight.values()):
+        raise InvalidInputError(f"class_weight={class_weight!r} must have finite weights that are not negative.")
+    factors: NDArray[np.float64] = compute_sample_weight(class_weight, labels)
+    return factors
+
+
+def _output(output: object, n_classes: int) -> tuple[Activation, int]:
+    """The last layer for so many classes; for one_vs_one that of each pair's network."""
+    if output not in OUTPUTS:
+        raise InvalidInputError(f"output={output!r} is not known; choose one of {', '.join(map(repr, OUTPUTS))}.")
+    if n_classes == 2 or output == "one_vs_one":
+        return STEP, 1
+    if output == "one_hot":
+        return ARGMAX, n_classes
+    return Staircase(tuple(range(n_classes))), 1
+
+
+def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[np.int64]:
+    """0 and 1; other labels only for rows of weight zero, which count for nothing."""
+    unknown = ~np.isin(y, classes)
+    counted = unknown if weights is None else unknown & (weights > 0)
+    if counted.any():
+        raise InvalidInputError(
+            f"y has the label {y[counted][0]!r}, which is not one of the classes {classes.tolist()} of the model. "
+            f"Give all of them as classes= to the first partial_fit, or fit a new model."
+        )
+    return np.where(unknown, 0, np.searchsorted(classes, y).clip(0, len(classes) - 1)).astype(np.int64)
+
+
+def vote_result(problem: Problem, network: Network, budget: Budget) -> Result:
+    """Of a vote: its exact loss and the bound that holds for every classifier."""
+    loss = Problem(problem.dataset, Architecture.of_network(network)).evaluate(network)
+    bound = conflict_bound(problem)
+    reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
+    return Result(network, loss, bound, reason, budget.elapsed)

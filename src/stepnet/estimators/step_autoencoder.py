@@ -1,0 +1,178 @@
+"""StepAutoencoder: rows as a few bits, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from stepnet.activation import IDENTITY
+from stepnet.checks import is_integer
+from stepnet.data import Dataset
+from stepnet.errors import InvalidInputError
+from stepnet.estimators.base import FLOATS, checked_weights
+from stepnet.estimators.online import OnlineMixin
+from stepnet.methods.base import Method
+from stepnet.network import Network
+from stepnet.problem.architecture import Architecture, checked_hidden
+from stepnet.problem.problem import Problem
+from stepnet.progress import Callback
+
+_LOSSES = ("squared", "absolute")
+
+
+class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineMixin):  # type: ignore[misc]
+    """Step neurons that code every row by a few bits, and a network that makes the row of them again.
+
+    Parameters
+    ----------
+    n_components : int, default=16
+        Bits of the code.
+    hidden : tuple of int, default=()
+        Widths of the layers between the input and the code.
+    decoder : tuple of int or None, default=None
+        Widths of the layers between the code and the output; None: those of ``hidden`` in reverse.
+    weights, threshold, activation
+        Of the step neurons; see :class:`StepRegressor`. The last layer is real.
+    loss : "squared", "absolute" or an object, default="squared"
+        What training makes small: the error of the reconstruction.
+    sparsity, constraints
+        See :class:`StepClassifier`.
+    method : "learn", "prove", "search", "exact", "alternating" or a method object, default="learn"
+        ``"learn"`` for codes of new rows; proofs are for few rows and bits.
+    time_limit, gap, n_jobs, random_state, verbose
+        See :class:`StepRegressor`.
+
+    Attributes
+    ----------
+    network_ : Network
+        From rows to their reconstructions.
+    code_layer_ : int
+        The number of the layer that holds the code, counted from 0.
+    certificate_ : Certificate
+        Verified error of the reconstruction of the training rows, and a bound.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, if ``X`` had them
+
+    Examples
+    --------
+    >>> from stepnet import StepAutoencoder
+    >>> rows = [[0, 0], [0, 0], [9, 5], [9, 5]]
+    >>> coder = StepAutoencoder(n_components=1, method="prove", random_state=0).fit(rows)
+    >>> codes = coder.transform(rows)
+    >>> codes.dtype.name, coder.inverse_transform(codes).round(6).tolist() == rows
+    ('int8', True)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 16,
+        *,
+        hidden: tuple[int, ...] = (),
+        decoder: tuple[int, ...] | None = None,
+        weights: Any = "real",
+        threshold: str | float = "neuron",
+        activation: Any = "step",
+        loss: Any = "squared",
+        sparsity: Any = None,
+        constraints: Any = None,
+        method: str | Method = "learn",
+        time_limit: float = 60.0,
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.hidden = hidden
+        self.decoder = decoder
+        self.weights = weights
+        self.threshold = threshold
+        self.activation = activation
+        self.loss = loss
+        self.sparsity = sparsity
+        self.constraints = constraints
+        self.method = method
+        self.time_limit = time_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        start: Network | None = None,
+        on_incumbent: Callback | None = None,
+    ) -> StepAutoencoder:
+        """Train; ``y`` is ignored."""
+        self._fit(X, None, sample_weight, start, on_incumbent)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> StepAutoencoder:
+        """Add rows to those of earlier calls and train on all of them, beginning with the network so far."""
+        self._add(X, None, sample_weight)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.int8]:
+        """The code of every row: 0 or 1 in each of ``n_components`` columns (for staircases, the level)."""
+        check_is_fitted(self)
+        levels = self.network_.levels(validate_data(self, X, reset=False, dtype=FLOATS))
+        return levels[self.code_layer_].astype(np.int8)
+
+    def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The rows that codes stand for."""
+        check_is_fitted(self)
+        codes = check_array(X, dtype=FLOATS)
+        layer = self.network_.layers[self.code_layer_]
+        n_levels = len(layer.activation.values)
+        if codes.shape[1] != layer.width or not np.isin(codes, np.arange(n_levels)).all():
+            raise InvalidInputError(
+                f"codes must have {layer.width} columns of numbers from 0 to {n_levels - 1}, as transform gives them; "
+                f"got shape {codes.shape}."
+            )
+        above = Network(self.network_.layers[self.code_layer_ + 1 :])
+        return np.asarray(above.predict(layer.outputs(codes.astype(np.int16))))
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """The share of the variance of the rows that their codes keep: 1 for a perfect reconstruction."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, dtype=FLOATS)
+        lost = ((self.network_.predict(rows) - rows) ** 2).sum()
+        return float(1.0 - lost / max(((rows - rows.mean(axis=0)) ** 2).sum(), 1e-300))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.network_.widths[self.code_layer_]
+
+    def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
+        rows = validate_data(self, X, reset=reset, dtype=FLOATS)
+        return rows, rows, checked_weights(sample_weight, rows)
+
+    def _problem_from(self, rows: Any, y: Any, weights: Any) -> Problem:
+        if not is_integer(self.n_components) or self.n_components < 1:
+            raise InvalidInputError(f"n_components={self.n_components!r} must be a positive integer, such as 16.")
+        encoder = checked_hidden(self.hidden)
+        decoder = encoder[::-1] if self.decoder is None else checked_hidden(self.decoder)
+        self.code_layer_ = len(encoder)
+        architecture = Architecture.of(
+            rows.shape[1],
+            (*encoder, int(self.n_components), *decoder),
+            self.threshold,
+            self.weights,
+            self.activation,
+            IDENTITY,
+            rows.shape[1],
+        )
+        return self._problem_of(Dataset.from_numbers(rows, rows, weights), architecture, _LOSSES)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []  # codes are bits
+        return tags

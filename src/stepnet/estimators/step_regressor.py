@@ -1,0 +1,172 @@
+"""StepRegressor: step neurons below, numbers on top."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stepnet.activation import IDENTITY
+from stepnet.data import Dataset
+from stepnet.estimators.base import FLOATS
+from stepnet.estimators.online import OnlineMixin
+from stepnet.methods.base import Method
+from stepnet.network import Network
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.problem import Problem
+from stepnet.progress import Callback
+
+_LOSSES = ("squared", "absolute")
+
+
+class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
+    """Numbers predicted by step neurons and a last layer of real weights, with a proof of how good that is.
+
+    Parameters
+    ----------
+    hidden : tuple of int, default=(25,)
+        Widths of the hidden layers; at least one.
+    weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
+        Values that the weights of the step neurons may take. Weights of the last layer are real.
+    threshold : "neuron", "layer" or float, default="neuron"
+        Thresholds of the step neurons: one learned by each, one by a layer, or a fixed number for all.
+    activation : "step", "sign" or Staircase, default="step"
+        What hidden neurons hand on.
+    loss : "squared", "absolute", Squared(ridge=..., bound=...) or Absolute(bound=...), default="squared"
+        What training makes small, summed over rows and outputs. ``ridge`` times the squared weights of the
+        last layer comes on top; none of these weights is larger than ``bound``.
+    intercept : bool, default=True
+        Whether outputs have one.
+    sparsity : int, tuple or None, default=None
+        The largest number of non-zero weights in all layers, output included, or in each layer (None: any).
+    constraints : sequence of Constraint, Raises and Lowers, default=None
+        Linear constraints on weights.
+    method : "prove", "learn", "search", "exact", "alternating" or a method object, default="prove"
+        ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for good predictions of new rows.
+    time_limit : float, default=60
+        Seconds for the whole fit. The best verified network so far is kept.
+    gap : float, default=0
+        Stop when (loss - bound) / loss is not above it.
+    n_jobs : int, default=1
+        Jobs for independent pieces of work, and threads of solvers.
+    random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+        1 shows progress on standard error.
+
+    Attributes
+    ----------
+    network_ : Network
+        The trained network, in the units of ``X`` and ``y``.
+    certificate_ : Certificate
+        Verified loss, bound, gap, status, scope, proof. Losses closer than four millionths of that of the
+        best constant count as equal.
+    result_ : Result
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, if ``X`` had them
+
+    Examples
+    --------
+    >>> from stepnet import StepRegressor
+    >>> stairs = StepRegressor(hidden=(2,), random_state=0).fit([[1], [2], [3], [4], [5]], [7, 7, 2, 2, 4])
+    >>> stairs.certificate_.status, stairs.predict([[1], [3], [9]]).round(6).tolist()
+    ('OPTIMAL', [7.0, 2.0, 4.0])
+    """
+
+    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
+
+    def __init__(
+        self,
+        hidden: tuple[int, ...] = (25,),
+        *,
+        weights: Any = "real",
+        threshold: str | float = "neuron",
+        activation: Any = "step",
+        loss: Any = "squared",
+        intercept: bool = True,
+        sparsity: Any = None,
+        constraints: Any = None,
+        method: str | Method = "prove",
+        time_limit: float = 60.0,
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden = hidden
+        self.weights = weights
+        self.threshold = threshold
+        self.activation = activation
+        self.loss = loss
+        self.intercept = intercept
+        self.sparsity = sparsity
+        self.constraints = constraints
+        self.method = method
+        self.time_limit = time_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        start: Network | None = None,
+        on_incumbent: Callback | None = None,
+    ) -> StepRegressor:
+        """Train.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors on the losses of rows.
+        start : Network, optional
+            A network to begin with.
+        on_incumbent : callable, optional
+            Called with a :class:`~stepnet.progress.Progress` for every better network or bound;
+            returning True ends the fit.
+        """
+        self._fit(X, y, sample_weight, start, on_incumbent)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StepRegressor:
+        """Add rows to those of earlier calls and train on all of them, beginning with the network so far."""
+        self._add(X, y, sample_weight)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The numbers of every row, correctly rounded; one column a target if there were several."""
+        check_is_fitted(self)
+        numbers = self.network_.predict(validate_data(self, X, reset=False, dtype=FLOATS))
+        return np.asarray(numbers[:, 0] if self._is_flat else numbers)
+
+    def _keep_targets(self, y: Any, weights: Any) -> None:
+        self._is_flat = y.ndim == 1
+
+    def _problem_from(self, rows: Any, y: Any, weights: Any) -> Problem:
+        dataset = Dataset.from_numbers(rows, y, weights)
+        architecture = Architecture.of(
+            rows.shape[1],
+            self.hidden,
+            self.threshold,
+            self.weights,
+            self.activation,
+            IDENTITY,
+            dataset.y.shape[1],
+            bool(self.intercept),
+        )
+        return self._problem_of(dataset, architecture, _LOSSES)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        # Proofs are about the training rows, and small networks are coarse.
+        tags.regressor_tags.poor_score = self.method != "learn"
+        return tags
