@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import linprog, lsq_linear
 
 
 def rational_answers(layers, X):
@@ -277,3 +277,106 @@ def best_variant_loss(rows, y, d, values, output, domains=(None, None), fixed=No
         corner = hidden[list(chosen)].T @ (len(values) ** np.arange(d)[::-1])
         best = min(best, float(((answers[:, corner] != y) @ weights).min()))
     return best
+
+
+# Constraints on weights, and losses of numbers: one hidden layer of steps.
+
+
+def cheapest_patterns(rows, domain=None, bounds=(-1, 1), margin=1e-5):
+    """Each bit pattern that one step neuron can have over the rows, and the fewest non-zero weights it takes.
+
+    ``bounds`` are one pair for all weights or a pair each; ``domain`` a list of integers, or None for reals.
+    """
+    rows = np.asarray(rows, dtype=float)
+    n = rows.shape[1]
+    pairs = [bounds] * n if np.ndim(bounds) == 1 else list(bounds)
+    fewest = {}
+    if domain is not None:
+        for weights in product(domain, repeat=n):
+            if all(low <= w <= high for w, (low, high) in zip(weights, pairs, strict=True)):
+                sums = rows @ np.array(weights, dtype=float)
+                for cut in [*sums, np.inf]:
+                    pattern = tuple((sums >= cut).tolist())
+                    fewest[pattern] = min(fewest.get(pattern, n), int(np.count_nonzero(weights)))
+        return fewest
+    for used in product([False, True], repeat=n):
+        limits = [pair if is_used else (0, 0) for pair, is_used in zip(pairs, used, strict=True)]
+        found = [[]]
+        for i in range(len(rows)):
+            found = [
+                [*pattern, bit]
+                for pattern in found
+                for bit in (False, True)
+                if _is_split(rows[: i + 1], [*pattern, bit], limits, margin)
+            ]
+        for pattern in map(tuple, found):
+            fewest[pattern] = min(fewest.get(pattern, n), sum(used))
+    return fewest
+
+
+def _is_split(rows, pattern, limits, margin):
+    side = np.where(pattern, -1.0, 1.0)[:, None]
+    A = side * np.hstack([rows, -np.ones((len(rows), 1))])
+    return linprog(np.zeros(rows.shape[1] + 1), A, np.full(len(rows), -margin), bounds=[*limits, (-1, 1)]).status == 0
+
+
+def best_constrained_loss(rows, y, d, domains, *, total=np.inf, layers=(np.inf, np.inf), bounds=((-1, 1), (-1, 1))):
+    """The least number of wrong rows, and the fewest non-zero weights that have it."""
+    y = np.asarray(y).astype(bool)
+    hidden = cheapest_patterns(rows, domains[0], bounds[0])
+    answers = cheapest_patterns(cube(d), domains[1], bounds[1])
+    best = (np.inf, np.inf)
+    for chosen in combinations_with_replacement(hidden, d):
+        n_hidden = sum(hidden[pattern] for pattern in chosen)
+        corner = np.array(chosen).T @ (1 << np.arange(d)[::-1])
+        for answer, n_output in answers.items():
+            if n_hidden <= layers[0] and n_output <= layers[1] and n_hidden + n_output <= total:
+                best = min(best, (float((np.array(answer)[corner] != y).sum()), n_hidden + n_output))
+    return best
+
+
+def best_real_loss(rows, y, weights, d, kind, *, ridge=0.0, limit=np.inf, intercept=True):
+    """The least loss with d step neurons below outputs with weights up to ``limit``."""
+    y = np.asarray(y, dtype=float).reshape(len(rows), -1)
+    return min(
+        _best_output(np.array(chosen).T.astype(float), y, weights, kind, ridge, limit, intercept)
+        for chosen in combinations_with_replacement(cheapest_patterns(rows), d)
+    )
+
+
+def _best_output(H, y, weights, kind, ridge, limit, intercept):
+    m, d = H.shape
+    A = np.hstack([H, np.ones((m, 1))]) if intercept else H
+    free = [(-limit, limit)] * d + ([(-np.inf, np.inf)] if intercept else [])
+    total = 0.0
+    for target in y.T:
+        if kind == "squared":
+            left = np.vstack([np.sqrt(weights)[:, None] * A, np.sqrt(ridge) * np.eye(d, A.shape[1])])
+            right = np.append(np.sqrt(weights) * target, np.zeros(d))
+            total += 2 * lsq_linear(left, right, tuple(zip(*free, strict=True)), tol=1e-14).cost
+        else:
+            signs = target if kind == "hinge" else np.ones(m)
+            sides = [(-signs[:, None] * A, -np.ones(m) if kind == "hinge" else -target)]
+            if kind == "absolute":
+                sides.append((A, target))
+            rows = np.vstack([np.hstack([side, -np.eye(m)]) for side, _ in sides])
+            cost = np.append(np.zeros(A.shape[1]), weights)
+            total += linprog(cost, rows, np.concatenate([r for _, r in sides]), bounds=[*free, *[(0, None)] * m]).fun
+    return total
+
+
+def rational_outputs(layers, X):
+    """Outputs of a network given as [(weights, thresholds, values), ...] in rational numbers; the last is linear."""
+    answers = []
+    for row in np.asarray(X, dtype=float).tolist():
+        signals = [Fraction(value) for value in row]
+        for weights, thresholds, values in layers:
+            sums = [sum((Fraction(w) * h for w, h in zip(ws, signals, strict=True)), Fraction(0)) for ws in weights]
+            ends = np.asarray(thresholds, dtype=float).reshape(len(sums), -1).tolist()
+            if values is None:
+                signals = [a - Fraction(own[0]) for a, own in zip(sums, ends, strict=True)]
+            else:
+                levels = [sum(a >= Fraction(t) for t in own) for a, own in zip(sums, ends, strict=True)]
+                signals = [Fraction(values[level]) for level in levels]
+        answers.append(signals)
+    return answers

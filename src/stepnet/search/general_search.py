@@ -16,6 +16,7 @@ The compiled kernels do the same for steps, one output bit and real weights, muc
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -28,12 +29,13 @@ from stepnet.limits import Budget
 from stepnet.network import Layer, Network
 from stepnet.problem.constraint import Row
 from stepnet.problem.last_layer import best_last_layer
-from stepnet.problem.loss import RealLoss, Squared
+from stepnet.problem.loss import Hinge, RealLoss, Squared, signs
 from stepnet.problem.problem import Problem
 from stepnet.search.start import random_scaled_network
 
 _PATIENCE = 60  # moves without gain before something else is tried
 _FLAT = 1e-12
+_REMEMBERED = 2_000  # last layers
 _BETWEEN_LOOKS = 20  # moves
 
 
@@ -96,6 +98,7 @@ class _Climber:
         self.problem, self.rows, self.rng = problem, rows, rng
         self.architecture, self.y = problem.architecture, problem.dataset.y
         self.real = problem.loss if isinstance(problem.loss, RealLoss) else None
+        self.is_least_squares = isinstance(self.real, Squared) and self.real.bound is None
         self.row_weights = problem.dataset.weights
         self.penalties = self.row_weights.copy()
         self.kinds, self.domains = self.architecture.activations, self.architecture.domains
@@ -113,6 +116,7 @@ class _Climber:
             for neuron in {(k, j) for (k, j, _), _ in row.terms}:
                 self.user_rows.setdefault(neuron, []).append(row)
         self.neurons = [(k, j) for k, width in enumerate(widths) for j in range(width)]
+        self.last_layers: dict[bytes, tuple[Floats, Floats]] = {}  # by the signals below: few rows meet them again
         self.signals = self._forward(0, rows)
         self.refit()
 
@@ -128,8 +132,13 @@ class _Climber:
     def refit(self) -> None:
         """The best last layer, where the loss reads its values; and the loss."""
         if self.real is not None:
-            self.W[-1], intercepts = best_last_layer(self.problem, self.signals[-2])
-            self.T[-1] = -intercepts[:, None]
+            key = hashlib.blake2b(self.signals[-2].tobytes(), digest_size=16).digest()
+            if key not in self.last_layers:
+                if len(self.last_layers) >= _REMEMBERED:
+                    self.last_layers.clear()
+                self.last_layers[key] = best_last_layer(self.problem, self.signals[-2])
+            weights, intercepts = self.last_layers[key]
+            self.W[-1], self.T[-1] = weights.copy(), -intercepts[:, None]
             self.signals[-1] = self.signals[-2] @ self.W[-1].T
         self.loss = float(self._row_costs(self.signals[-1], self.row_weights).sum())
         if self.real is not None:
@@ -161,8 +170,8 @@ class _Climber:
         levels = ((self.signals[k] @ self.W[k][j])[:, None] >= thresholds).sum(axis=1)
         now = float(costs[np.arange(len(levels)), levels].sum())
         follow: Callable[[Events], Line] = lambda events: _by_table(events, costs)  # noqa: E731
-        if isinstance(self.real, Squared) and self.real.bound is None and k == len(self.W) - 2:
-            now, follow = self.loss, self._by_least_squares(k, j)
+        if self._asks_least_squares(k):
+            now, follow = self.loss if self.is_least_squares else np.inf, self._by_least_squares(k, j)
         base = self._base(k, j)
         values = self.signals[k] @ base.weights
         levels = (values[:, None] >= thresholds).sum(axis=1)
@@ -173,10 +182,24 @@ class _Climber:
         if proposal is None or proposal[0] > now + self.flat or not self._is_allowed(k, j, proposal[1]):
             return False
         reached, weights, own = proposal
+        before = self.loss
+        old = self.W[k][j].copy(), self.T[k][j].copy(), self.signals[k + 1 :], self.W[-1], self.T[-1]
         self.W[k][j], self.T[k][j] = weights, own
         self.signals[k + 1 :] = self._forward(k, self.signals[k])[1:]
         self.refit()
-        return reached < now - self.flat
+        if self.real is None:
+            return reached < now - self.flat
+        if self.loss > before + self.flat:
+            self.W[k][j], self.T[k][j], self.signals[k + 1 :], self.W[-1], self.T[-1] = old
+            self.loss = before
+            return False
+        return self.loss < before - self.flat
+
+    def _asks_least_squares(self, k: int) -> bool:
+        """Whether a line shows the loss after least squares; for other losses a hint that is asked now and then."""
+        if self.real is None or k < len(self.W) - 2:
+            return False
+        return self.is_least_squares or self.rng.random() < 0.5
 
     def _base(self, k: int, j: int) -> _Base:
         """Where a line begins. Where few weights may be non-zero, one of them now and then gives way to another."""
@@ -267,15 +290,16 @@ class _Climber:
 
     def _by_least_squares(self, k: int, j: int) -> Callable[[Events], Line]:
         """The loss along a line if the last layer follows at every step."""
-        assert isinstance(self.real, Squared)
+        ridge = self.real.ridge if isinstance(self.real, Squared) else 0.0
+        targets = signs(self.y)[:, None] if isinstance(self.real, Hinge) else self.y
         roots = np.sqrt(self.row_weights)[:, None]
         others = np.delete(self.signals[k + 1], j, axis=1)
         n_others = others.shape[1]
         if self.architecture.intercept:
             others = np.column_stack([others, np.ones(len(others))])
-        left, right = roots * others, roots * self.y
-        if self.real.ridge:
-            left = np.vstack([left, np.sqrt(self.real.ridge) * np.eye(n_others, others.shape[1])])
+        left, right = roots * others, roots * targets
+        if ridge:
+            left = np.vstack([left, np.sqrt(ridge) * np.eye(n_others, others.shape[1])])
             right = np.vstack([right, np.zeros((n_others, right.shape[1]))])
         basis = _orthonormal(left)
         residuals = right - basis @ (basis.T @ right)
@@ -283,7 +307,6 @@ class _Climber:
         # What a unit in one row adds to c·R and to the projection of c on the others' columns.
         unit = roots * np.column_stack([residuals, basis])[: len(roots)]
         n_outputs, values = residuals.shape[1], np.array(self.kinds[k].values)
-        ridge = self.real.ridge
 
         def follow(events: Events) -> Line:
             column = values[events.first]

@@ -26,6 +26,8 @@ def random_scaled_network(problem: Problem, rows: Floats, rng: np.random.Generat
         shape = (width, signals.shape[1])
         weights = rng.choice(domain.values, shape) if domain.is_integer else rng.normal(size=shape)
         weights = weights if given is None else given[k]
+        if k == len(architecture.hidden) and problem.loss.bound is not None:
+            weights = np.clip(weights, -problem.loss.bound, problem.loss.bound)
         values = signals @ weights.T
         layer = Layer(weights, _thresholds(problem, k, values, rng), architecture.activations[k])
         layers.append(layer)
