@@ -1,0 +1,132 @@
+"""Rows that come and go: what was proven still holds, and the result is that of all rows."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from stepnet import Exact, StepAutoencoder, StepClassifier, StepRegressor
+from stepnet.errors import InvalidInputError
+
+
+def batches(seed, n_rows=24, n_batches=4):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n_rows, 2)), rng.integers(0, 2, n_rows)
+    parts = np.array_split(np.arange(n_rows), n_batches)
+    return X, y, parts
+
+
+def quick(**changes):
+    return StepClassifier(**{"hidden": (1,), "time_limit": 30, "random_state": 0} | changes)
+
+
+@pytest.mark.parametrize("method", ["prove", Exact(formulation="tight")], ids=["prove", "tight"])
+@pytest.mark.parametrize("seed", range(3))
+def test_batches_prove_what_one_fit_proves_and_no_bound_was_too_high(seed, method):
+    X, y, parts = batches(seed)
+    online = quick(method=method)
+    for number, part in enumerate(parts, start=1):
+        online.partial_fit(X[part], y[part], classes=[0, 1])
+        so_far = np.concatenate(parts[:number])
+        whole = quick(method=method).fit(X[so_far], y[so_far]) if len(set(y[so_far])) == 2 else online
+        assert online.certificate_.status == whole.certificate_.status == "OPTIMAL"
+        assert online.certificate_.loss == whole.certificate_.loss
+        assert online.certificate_.fingerprint == whole.certificate_.fingerprint
+        assert online.verify(X[so_far], y[so_far])
+
+
+def test_a_bound_carries_over_and_says_so():
+    X, y, _ = batches(1)
+    first = quick().partial_fit(X, y)
+    assert first.certificate_.bound > 0
+    wrong = first.predict(X) != y
+    again = clone(first).partial_fit(X, y).partial_fit(X[~wrong][:3], y[~wrong][:3])
+    assert again.certificate_.loss == first.certificate_.loss
+    assert again.certificate_.proof.startswith("the earlier rows alone cost as much")
+    assert again.certificate_.status == "OPTIMAL"
+    far = clone(first).partial_fit(X, y).partial_fit([[900.0, -900.0]], [int(first.predict([[900.0, -900.0]])[0])])
+    assert far.certificate_.loss == first.certificate_.loss
+    assert far.certificate_.scope == "all networks" or far.certificate_.scope.endswith("on the earlier rows")
+
+
+def test_rows_join_a_fit_unless_someone_wrote_into_them():
+    X, y, _ = batches(1)
+    model = quick().fit(X, y)
+    joined = model.partial_fit(X[:2] + 0.01, y[:2])
+    both = quick().fit(np.vstack([X, X[:2] + 0.01]), np.append(y, y[:2]))
+    assert joined.certificate_.loss == both.certificate_.loss
+    X, y, _ = batches(1)
+    model = quick().fit(X, y)
+    X[:] = np.arange(len(X))[:, None]  # now the rows are easy
+    model.partial_fit([[0.25, 0.25]], [y[0]])
+    assert "earlier rows" not in model.certificate_.proof
+    assert model.certificate_.bound <= model.certificate_.loss
+
+
+def test_dropped_rows_leave_the_start_alone():
+    X, y, _ = batches(2)
+    model = quick().partial_fit(X, y)
+    loss = model.certificate_.loss
+    wrong = np.flatnonzero(model.predict(X) != y)
+    model.forget(wrong)
+    assert loss > 0
+    assert (model.certificate_.loss, model.certificate_.status) == (0, "OPTIMAL")
+    assert "earlier rows" not in model.certificate_.proof
+    model.forget(np.arange(len(X) - len(wrong)) < 3)
+    assert model.certificate_.n_rows == len(X) - len(wrong) - 3
+
+
+@pytest.mark.parametrize("rows", [[99], np.ones(24, dtype=bool)])
+def test_rows_that_are_not_there_cannot_be_dropped(rows):
+    X, y, _ = batches(0)
+    model = quick().partial_fit(X, y)
+    certificate = model.certificate_
+    with pytest.raises(InvalidInputError, match="forget"):
+        model.forget(rows)
+    assert model.certificate_ is certificate
+
+
+def test_classes_come_first_and_unknown_ones_are_refused():
+    model = quick(time_limit=5).partial_fit([[0.0], [1.0]], ["a", "a"], classes=["a", "b"])
+    assert model.predict([[5.0]]).tolist() == ["a"]
+    model.partial_fit([[2.0], [3.0]], ["b", "b"])
+    assert model.predict([[0.0], [3.0]]).tolist() == ["a", "b"]
+    with pytest.raises(InvalidInputError, match="classes= to the first partial_fit"):
+        model.partial_fit([[4.0]], ["c"])
+    assert model.certificate_.n_rows == 4
+    with pytest.raises(InvalidInputError, match="one class only"):
+        quick().partial_fit([[0.0]], ["a"])
+
+
+def test_new_parameters_and_balanced_classes_carry_no_bound():
+    X, y, _ = batches(1)
+    model = quick().partial_fit(X, y)
+    model.set_params(hidden=(2,)).partial_fit(X[:1], y[:1])
+    assert model.network_.widths == (2, 1)
+    assert "earlier rows" not in model.certificate_.proof
+    balanced = quick(class_weight="balanced").partial_fit(X, y)
+    balanced.partial_fit(X[:1], y[:1])
+    assert "earlier rows" not in balanced.certificate_.proof
+
+
+def test_pickles_keep_the_rows_of_partial_fit_but_not_of_fit():
+    X, y, _ = batches(0)
+    again = pickle.loads(pickle.dumps(quick().partial_fit(X, y)))
+    assert again.partial_fit(X[:2] + 0.5, y[:2]).certificate_.n_rows == 26
+    again = pickle.loads(pickle.dumps(quick().fit(X, y)))
+    with pytest.raises(InvalidInputError, match="no rows to add to"):
+        again.partial_fit(X[:2], y[:2])
+
+
+def test_several_classes_numbers_and_codes_go_on_too():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+    votes = quick(hidden=(3,), time_limit=10)
+    votes.partial_fit(X[:15], y[:15], classes=[0, 1, 2, 3]).partial_fit(X[15:], y[15:])
+    assert votes.certificate_.n_rows == 30
+    numbers = StepRegressor((2,), time_limit=5, random_state=0)
+    numbers.partial_fit(X[:15], X[:15, 0]).partial_fit(X[15:], X[15:, 0])
+    assert numbers.certificate_.loss == numbers.problem(X, X[:, 0]).evaluate(numbers.network_)
+    coder = StepAutoencoder(2, random_state=0).partial_fit(X[:15]).partial_fit(X[15:])
+    assert coder.certificate_.n_rows == 30
