@@ -104,6 +104,21 @@ def test_the_offset_counts(backend):
     assert outcome.bound == pytest.approx(4)
 
 
+@pytest.mark.parametrize("value", [0, 1])
+def test_rows_with_a_condition_hold_where_it_holds(backend, value):
+    """x >= 3 only if the bit has the value; the other value costs less than 3, or more."""
+    for cost, expected in ((2.0, 2.0), (5.0, 3.0)):
+        builder = ModelBuilder()
+        x = builder.add_columns("x", 1, 0, 4, cost=1.0, integer=True)
+        bit = builder.add_columns("b", 1, 0, 1, cost=cost if value == 0 else 0.0, integer=True)
+        paid = builder.add_columns("p", 1, 0, 1, cost=cost if value == 1 else 0.0, integer=True)
+        builder.add_rows([(bit, 1.0), (paid, 1.0)], lower=1.0, upper=1.0)
+        big_m = 3.0 if value == 0 else -3.0
+        builder.add_rows([(x, 1.0), (bit, big_m)], lower=3.0 if value == 0 else 0.0, only_if=(bit, value))
+        outcome = backend.solve(Task(builder.build()))
+        assert outcome.objective == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("name", [n for n in ("scip", "gurobi") if n in AVAILABLE])
 def test_products_of_variables_are_solved(name):
     builder = ModelBuilder()

@@ -53,3 +53,17 @@ def test_integral_models_are_recognised():
     assert builder.build().is_integral
     builder.add_rows([(x[None, :], 0.5)], upper=3.0)
     assert not builder.build().is_integral
+
+
+def test_rows_with_a_condition_name_their_bit_and_stay_as_they_are():
+    builder = ModelBuilder()
+    x = builder.add_columns("x", 2, 0, 4, integer=True)
+    bits = builder.add_columns("b", 2, 0, 1, integer=True)
+    builder.add_rows([(x, 1.0)], lower=1.0)
+    builder.add_rows([(x, 1.0), (bits, -4.0)], upper=0.0, only_if=(bits, 0))
+    model = builder.build().with_objective_at_most(3.0)
+    assert model.conditions.rows.tolist() == [2, 3]
+    assert model.conditions.bits.tolist() == bits.tolist()
+    assert model.conditions.values.tolist() == [0, 0]
+    assert model.matrix.toarray()[2:4].tolist() == [[1, 0, -4, 0], [0, 1, 0, -4]]
+    assert small_model().conditions.rows.size == 0

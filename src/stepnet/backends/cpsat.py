@@ -51,6 +51,7 @@ class CpSat(Backend):
         parameters.random_seed = task.seed
         parameters.relative_gap_limit = task.gap
         parameters.catch_sigint_signal = False
+        parameters.cp_model_presolve = False  # implications need none; small programs take half the time without
         if math.isfinite(task.time_limit):
             parameters.max_time_in_seconds = float(task.time_limit)
         factor = _cost_factor(task.model)
@@ -62,24 +63,37 @@ class CpSat(Backend):
 
 
 def _fill(cp_model: Any, model: Model) -> tuple[Any, list[Any]]:
+    """The program with implications where it has conditions: the term of the bit, its big-M, is a constant then."""
     program = cp_model.CpModel()
     columns = [
         program.new_int_var(int(lower), int(upper), name)
         for lower, upper, name in zip(model.lower, model.upper, model.names, strict=True)
     ]
-    starts, indices = model.matrix.indptr, model.matrix.indices
-    values = model.matrix.data.astype(np.int64)
-    for i in range(model.n_rows):
-        part = slice(starts[i], starts[i + 1])
-        expression = cp_model.LinearExpr.weighted_sum([columns[c] for c in indices[part]], values[part].tolist())
-        low, high = model.row_lower[i], model.row_upper[i]
-        lower = int(low) if math.isfinite(low) else cp_model.INT32_MIN * (1 << 20)
-        upper = int(high) if math.isfinite(high) else cp_model.INT32_MAX * (1 << 20)
-        program.add_linear_constraint(expression, lower, upper)
+    starts, indices = model.matrix.indptr.tolist(), model.matrix.indices.tolist()
+    values = model.matrix.data.astype(np.int64).tolist()
+    conditions = _conditions(model)
+    bounds = zip(model.row_lower.tolist(), model.row_upper.tolist(), strict=True)
+    for i, (low, high) in enumerate(bounds):
+        terms = dict(zip(indices[starts[i] : starts[i + 1]], values[starts[i] : starts[i + 1]], strict=True))
+        bit, value = conditions.get(i, (None, 0))
+        constant = terms.pop(bit, 0) * value
+        expression = cp_model.LinearExpr.weighted_sum([columns[c] for c in terms], list(terms.values()))
+        lower = int(low) - constant if math.isfinite(low) else cp_model.INT32_MIN * (1 << 20)
+        upper = int(high) - constant if math.isfinite(high) else cp_model.INT32_MAX * (1 << 20)
+        row = program.add_linear_constraint(expression, lower, upper)
+        if bit is not None:
+            row.only_enforce_if(columns[bit] if value else ~columns[bit])
     costed = np.flatnonzero(model.cost)
     costs = np.floor(model.cost[costed] * _cost_factor(model)).astype(np.int64).tolist()
     program.minimize(cp_model.LinearExpr.weighted_sum([columns[c] for c in costed], costs))
     return program, columns
+
+
+def _conditions(model: Model) -> dict[int, tuple[int, int]]:
+    """For rows with a condition the bit and its value."""
+    conditions = model.conditions
+    pairs = zip(conditions.bits.tolist(), conditions.values.tolist(), strict=True)
+    return dict(zip(conditions.rows.tolist(), pairs, strict=True))
 
 
 def _cost_factor(model: Model) -> float:

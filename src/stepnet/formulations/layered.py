@@ -458,9 +458,14 @@ class _Builder:
             # a - t - (M + ε_on) u >= -M        and        a - t - (M + ε_off) u <= -ε_off
             thresholds, flat = self.encoding.thresholds[k][neurons, r], outputs[:, :, r].ravel()
             self.model.add_rows(
-                [*terms, (thresholds, -1.0), (flat, -(big_m + on)), *exempt], lower=-big_m, products=products
+                [*terms, (thresholds, -1.0), (flat, -(big_m + on)), *exempt],
+                lower=-big_m,
+                products=products,
+                only_if=(flat, 1),
             )
-            self.model.add_rows([*terms, (thresholds, -1.0), (flat, -(big_m + off))], upper=-off, products=products)
+            self.model.add_rows(
+                [*terms, (thresholds, -1.0), (flat, -(big_m + off))], upper=-off, products=products, only_if=(flat, 0)
+            )
         if n_thresholds > 1:
             lower, upper = outputs[:, :, :-1].ravel(), outputs[:, :, 1:].ravel()
             self.model.add_rows([(lower, 1.0), (upper, -1.0)], lower=0.0)
@@ -491,10 +496,10 @@ class _Builder:
         if above:
             exempt = [] if is_off is None else [(is_off[members], on[members])]
             terms = [*terms, (threshold, -1.0), (errors, big_m + on[members]), *exempt]
-            self.model.add_rows(terms, lower=on[members], products=products)
+            self.model.add_rows(terms, lower=on[members], products=products, only_if=(errors, 0))
         else:
             terms = [*terms, (threshold, -1.0), (errors, -(big_m + off))]
-            self.model.add_rows(terms, upper=-off, products=products)
+            self.model.add_rows(terms, upper=-off, products=products, only_if=(errors, 0))
 
     def _add_argmax(self, k: int, signals: Columns | None) -> None:
         """A row's class beats every other one; ties go to the lowest code."""
@@ -514,9 +519,10 @@ class _Builder:
                 terms = [*mine, *((columns, -np.asarray(values)) for columns, values in theirs)]
                 terms += [(np.full(len(members), thresholds[code]), -1.0)]
                 terms += [(np.full(len(members), thresholds[other]), 1.0)]
-                terms += [(self.encoding.errors[members], 2 * self.big_m[k][members] + lead)]
+                errors = self.encoding.errors[members]
+                terms += [(errors, 2 * self.big_m[k][members] + lead)]
                 negated = [(w, u, -np.asarray(values)) for w, u, values in other_products]
-                self.model.add_rows(terms, lower=lead, products=[*products, *negated])
+                self.model.add_rows(terms, lower=lead, products=[*products, *negated], only_if=(errors, 0))
 
     def _add_real_output(self, k: int, signals: Columns, real: RealOutput) -> None:
         """What every row pays for the values of the outputs."""
@@ -577,8 +583,8 @@ class _Builder:
         s = columns.ravel()
         u = np.broadcast_to(signals[:, None], shape).ravel()
         w = np.broadcast_to(weights[None, :, :, None], shape).ravel()
-        self.model.add_rows([(s, 1.0), (u, -upper)], upper=0.0)
-        self.model.add_rows([(s, 1.0), (u, -lower)], lower=0.0)
-        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -lower)], upper=-lower)
-        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -upper)], lower=-upper)
+        self.model.add_rows([(s, 1.0), (u, -upper)], upper=0.0, only_if=(u, 0))
+        self.model.add_rows([(s, 1.0), (u, -lower)], lower=0.0, only_if=(u, 0))
+        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -lower)], upper=-lower, only_if=(u, 1))
+        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -upper)], lower=-upper, only_if=(u, 1))
         self.encoding.products.append(columns)

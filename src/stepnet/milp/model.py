@@ -6,6 +6,7 @@
 
 Products ``coefficient · x_a · x_b`` in a row exist only in bilinear programs; most solvers refuse them.
 Squares in the objective are those of squared errors and are never negative, so that it is convex.
+Rows with a big-M name the bit that switches them, for solvers that know implications.
 """
 
 from __future__ import annotations
@@ -37,6 +38,15 @@ class Products:
 
 
 @dataclass(frozen=True)
+class Conditions:
+    """Rows that say nothing unless a bit has a value, one entry each: row, bit, value."""
+
+    rows: Columns
+    bits: Columns
+    values: Columns
+
+
+@dataclass(frozen=True)
 class Model:
     """A finished program; :class:`ModelBuilder` makes it."""
 
@@ -48,6 +58,7 @@ class Model:
     row_lower: Floats
     row_upper: Floats
     products: Products
+    conditions: Conditions
     offset: float
     names: list[str] = field(repr=False)
     squares: Floats = field(default_factory=lambda: np.zeros(0))  # cost of x², of every column
@@ -145,6 +156,7 @@ class ModelBuilder:
         self._entries: list[tuple[Columns, Columns, Floats]] = []
         self._bounds: list[tuple[Floats, Floats]] = []
         self._products: list[tuple[Columns, Columns, Columns, Floats]] = []
+        self._conditions: list[tuple[Columns, Columns, Columns]] = []
         self._n_columns = self._n_rows = 0
         self.offset = 0.0
 
@@ -179,11 +191,13 @@ class ModelBuilder:
         lower: ArrayLike = -np.inf,
         upper: ArrayLike = np.inf,
         products: Sequence[Product] = (),
+        only_if: tuple[Columns, int] | None = None,
     ) -> None:
         """A block of rows ``lower <= Σ coefficients · columns <= upper``.
 
         Each term is a pair (columns, coefficients): columns of shape (rows,) or (rows, entries), and
-        coefficients that broadcast to it. A product has two arrays of columns.
+        coefficients that broadcast to it. A product has two arrays of columns. ``only_if``, a bit of each
+        row and a value, tells that the row's own coefficients make it void when the bit has not this value.
         """
         blocks = [(_block(columns), coefficients) for columns, coefficients in terms]
         n_rows = blocks[0][0].shape[0]
@@ -198,23 +212,22 @@ class ModelBuilder:
             values = np.broadcast_to(_values(coefficients), first.shape).ravel()
             rows = np.broadcast_to(row_numbers[:, None], first.shape).ravel()
             self._products.append((rows, first.ravel(), second.ravel(), values))
+        if only_if is not None:
+            bits, value = only_if
+            self._conditions.append((row_numbers, bits, np.full(n_rows, value)))
         low, high = (np.broadcast_to(np.asarray(v, float), n_rows) for v in (lower, upper))
         self._bounds.append((low, high))
         self._n_rows += n_rows
 
     def build(self) -> Model:
-        lower, upper, cost, squares, integer = (np.concatenate(part) for part in zip(*self._columns, strict=True))
-        rows, columns, values = (np.concatenate(part) for part in zip(*self._entries, strict=True))
-        row_lower, row_upper = (np.concatenate(part) for part in zip(*self._bounds, strict=True))
+        lower, upper, cost, squares, integer = _joined(self._columns)
+        rows, columns, values = _joined(self._entries)
+        row_lower, row_upper = _joined(self._bounds)
         shape = (self._n_rows, self._n_columns)
         matrix = sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=shape))
         empty = np.zeros(0, dtype=np.int64)
-        products = [np.concatenate(part) for part in zip(*self._products, strict=True)] or [
-            empty,
-            empty,
-            empty,
-            np.zeros(0),
-        ]
+        products = Products(*_joined([(empty, empty, empty, np.zeros(0)), *self._products]))
+        conditions = Conditions(*_joined([(empty, empty, empty), *self._conditions]))
         return Model(
             cost,
             lower,
@@ -223,11 +236,17 @@ class ModelBuilder:
             matrix,
             row_lower,
             row_upper,
-            Products(*products),
+            products,
+            conditions,
             self.offset,
             self._names,
             squares,
         )
+
+
+def _joined(blocks: Sequence[tuple[NDArray[Any], ...]]) -> list[NDArray[Any]]:
+    """The first arrays of all blocks as one, the second ones, and so on."""
+    return [np.concatenate(part) for part in zip(*blocks, strict=True)]
 
 
 def _block(columns: Columns) -> Columns:
