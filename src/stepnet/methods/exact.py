@@ -130,7 +130,7 @@ class _Solving:
     def __init__(self, run: Run, backend: Backend, encodings: list[Encoding]) -> None:
         self.run, self.backend, self.encodings = run, backend, encodings
         self.bounds = dict.fromkeys(range(len(encodings)), 0.0)
-        self.inbox: list[tuple[Encoding, Floats]] = []  # filled by the solver's thread
+        self.inbox: list[tuple[float, Encoding, Floats]] = []  # filled by the solver's thread
         self.live_bounds: list[tuple[int, float]] = []
         self.solver = f"{backend.title} {backend.version()}"
 
@@ -168,7 +168,7 @@ class _Solving:
             threads=effective_n_jobs(run.n_jobs),
             seed=run.seed,
             tolerance=encoding.tolerance,
-            on_solution=lambda point, objective: self.inbox.append((encoding, point)),
+            on_solution=lambda point, objective: self.inbox.append((objective, encoding, point)),
             on_bound=lambda bound: self.live_bounds.append((number, bound * accuracy.unit)),
             should_stop=self._read_inbox,
             refine=encoding.refine,
@@ -217,10 +217,14 @@ class _Solving:
         return name if len(self.encodings) == 1 else f"{name} ({len(self.encodings)} programs)"
 
     def _read_inbox(self) -> bool:
-        """Verify what the solver found since the last look; whether it should stop."""
-        while self.inbox:
-            encoding, point = self.inbox.pop(0)
-            self._offer(encoding, point)
+        """Verify what the solver found since the last look; whether it should stop.
+
+        Solutions that claim no less than the best network has are left out: verifying takes its time.
+        """
+        found = [self.inbox.pop(0) for _ in range(len(self.inbox))]
+        for objective, encoding, point in sorted(found, key=lambda entry: entry[0]):
+            if objective * self.run.problem.dataset.unit < self.run.loss:
+                self._offer(encoding, point)
         while self.live_bounds:
             self._raise_bound(*self.live_bounds.pop(0))
         return self.run.is_over
