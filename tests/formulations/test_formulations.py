@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 
 from conftest import XOR, make_problem, random_network
 from stepnet.errors import InvalidInputError, NotAcceptedError
+from stepnet.formulations.layered import counts
 from stepnet.formulations.paper import Paper
 from stepnet.formulations.registry import FORMULATIONS, formulation_for
+from stepnet.problem.weights import Integers
+from stepnet.search import start
 from stepnet.search.polish import centred
 
 
@@ -159,3 +162,37 @@ def test_auto_takes_gates_where_it_can():
 def test_unknown_formulations_are_named(name):
     with pytest.raises(InvalidInputError, match="'gates', 'tight', 'bilinear', 'paper'"):
         formulation_for(name, make_problem(XOR, [0, 1, 1, 0]))
+
+
+@pytest.mark.parametrize("hidden", [(1,), (3,), (2, 3)])
+@pytest.mark.parametrize("weights", ["ternary", "sign", "binary"])
+def test_a_counting_output_has_a_start_for_every_network(hidden, weights):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-3, 4, (9, 3)), rng.integers(0, 2, 9)
+    problem = make_problem(X, y, hidden, weights=weights)
+    (encoding,) = FORMULATIONS["tight"].encode(problem)
+    assert (encoding.model.lower[encoding.weights[-1]] == 1).all()
+    for seed in range(20):
+        network = start.random_network(problem, np.random.default_rng(seed))
+        point = encoding.start(network)
+        assert encoding.model.violation(point) == 0
+        assert (encoding.decode(point).predict(X) == network.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("hidden", "threshold", "weights", "expected"),
+    [
+        ((2,), "neuron", "ternary", True),
+        ((2,), "neuron", ("binary", "binary"), True),
+        ((2,), "neuron", (Integers(3), "ternary"), True),
+        ((2,), "neuron", ("binary", "ternary"), False),  # the complement of a binary neuron is none
+        ((2,), "neuron", ("ternary", Integers(2)), False),
+        ((2,), "neuron", ("real", "ternary"), False),
+        ((2,), "layer", "ternary", False),
+        ((2,), 0.0, "ternary", False),
+        ((), "neuron", "ternary", False),
+    ],
+)
+def test_an_output_counts_only_where_nothing_is_lost(hidden, threshold, weights, expected):
+    problem = make_problem(XOR, [0, 1, 1, 0], hidden, threshold, weights=weights)
+    assert counts(problem) == expected

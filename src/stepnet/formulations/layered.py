@@ -29,6 +29,9 @@ Constraints. Linear ones of the user are rows on w (on a single weight, its boun
 non-zero weights counts, each has n^k_jl in {0, 1} with lower n <= w <= upper n.
 Integers. Where a layer's weights are integers and its inputs too, a < t means a <= t - 1 and no margin
 is needed; a learned threshold T is decoded as T - 1/2.
+Counting. Where the output neuron has weights -1, 0 and 1 on integer neurons with learned thresholds, all
+of them are taken to be 1: a neuron of weight -1 is turned around (-w and 1 - T, which swaps on and off),
+one of weight 0 gets a threshold that it never reaches, and the output's thresholds make up for it.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from stepnet.activation import ARGMAX, STEP
+from stepnet.activation import ARGMAX, STEP, Staircase
 from stepnet.arithmetic import Floats
 from stepnet.data import Targets
 from stepnet.errors import YES, Answer
@@ -55,7 +58,7 @@ from stepnet.milp.model import Columns, Model, ModelBuilder, Product, Term
 from stepnet.network import Layer, Levels, Network
 from stepnet.problem.constraint import Row
 from stepnet.problem.last_layer import refitted
-from stepnet.problem.loss import Hinge, RealLoss, Squared
+from stepnet.problem.loss import MISCLASSIFIED, Hinge, RealLoss, Squared
 from stepnet.problem.problem import Problem
 
 _LARGEST_INTEGER = 2.0**40
@@ -118,6 +121,22 @@ def _refuses_real(problem: Problem) -> str:
     return ""
 
 
+def counts(problem: Problem) -> bool:
+    """Whether the weights of the output neuron may all be taken to be 1, as told above."""
+    architecture, constraints = problem.architecture, problem.constraints
+    if constraints.restrict or constraints.fewest or problem.loss != MISCLASSIFIED:
+        return False
+    if not architecture.hidden or architecture.n_outputs != 1 or architecture.threshold != "neuron":
+        return False
+    below, last = architecture.domains[-2:]
+    return (
+        (below.is_integer and last.is_integer and last.limit == 1)
+        and (last.lower == 0 or below.lower == -below.upper)
+        and (architecture.activation.n_thresholds == 1 and architecture.activation.thresholds is None)
+        and (isinstance(architecture.output, Staircase) and architecture.output.thresholds is None)
+    )
+
+
 @dataclass
 class LayeredEncoding(Encoding):
     """Columns by meaning: ``weights[k]`` (d_k × d_{k-1}), ``thresholds[k]`` (d_k × R), ``outputs[k]`` (m × d_k × R)."""
@@ -163,16 +182,18 @@ class LayeredEncoding(Encoding):
         levels = network.levels(self.problem.dataset.X)
         if self.style.scaled:
             network = self.problem.scale(network)
+        layers = [self._encoded(k, layer) for k, layer in enumerate(network.layers)]
+        if counts(self.problem):
+            layers[-2:], levels[-2] = self._counted(layers[-2], layers[-1], levels[-2])
         point = np.zeros(self.model.n_columns)
-        for k, layer in enumerate(network.layers):
-            ready = self._encoded(k, layer)
-            point[self.weights[k]] = ready.weights
-            point[self.thresholds[k]] = ready.thresholds.reshape(layer.width, -1)
+        for k, layer in enumerate(layers):
+            point[self.weights[k]] = layer.weights
+            point[self.thresholds[k]] = layer.thresholds.reshape(layer.width, -1)
             if k < len(self.outputs):
                 point[self.outputs[k]] = _reached(levels[k], self.outputs[k].shape[2])
-            if k and self.products:
+            if 0 < k <= len(self.products):
                 reached = _reached(levels[k - 1], self.products[k - 1].shape[3])
-                point[self.products[k - 1]] = ready.weights[None, :, :, None] * reached[:, None]
+                point[self.products[k - 1]] = layer.weights[None, :, :, None] * reached[:, None]
             if k and self.all_off:
                 point[self.all_off[k - 1]] = ~levels[k - 1].any(axis=1)
         for weights, bits in self.halves:
@@ -242,6 +263,17 @@ class LayeredEncoding(Encoding):
         if architecture.domains[k].is_integer:
             return layer.with_(layer.weights, np.ceil(layer.thresholds))
         return normalised(layer, architecture)
+
+    def _counted(self, below: Layer, last: Layer, levels: Levels) -> tuple[list[Layer], Levels]:
+        """The last two layers with weights of 1 in the last, and the levels of the one below it."""
+        is_turned, is_unused = last.weights[0] < 0, last.weights[0] == 0
+        thresholds = np.where(is_turned, 1 - below.thresholds, below.thresholds)
+        thresholds = np.where(is_unused, self.model.upper[self.thresholds[-2][:, 0]], thresholds)
+        below = below.with_(np.where(is_turned[:, None], -below.weights, below.weights), thresholds)
+        low, high = self.problem.architecture.activation.values
+        shift = is_turned.sum() * (low + high) + is_unused.sum() * low
+        last = last.with_(np.ones_like(last.weights), last.thresholds + shift)
+        return [below, last], np.where(is_unused, 0, np.where(is_turned, 1 - levels, levels))
 
 
 def _reached(levels: Levels, n_thresholds: int) -> Floats:
@@ -370,12 +402,13 @@ class _Builder:
     def _add_weights(self, k: int) -> None:
         shape = (self.widths[k], self.widths[k - 1] if k else self.rows.shape[1])
         domain, (lower, upper) = self.domains[k], self._weight_limits(k)
+        lower = upper if self._is_count(k) else lower
         square = 0.0
         if self.real is not None and k == len(self.widths) - 1:
             square = self.real.squares[1] / self.problem.accuracy.unit
         columns = self.model.add_columns(f"w{k + 1}", shape, lower, upper, square=square, integer=domain.is_integer)
         self.encoding.weights.append(columns)
-        if domain.is_integer and domain.stride == 2:
+        if domain.is_integer and domain.stride == 2 and not self._is_count(k):
             bits = self.model.add_columns(f"b{k + 1}", shape, 0, 1, integer=True)
             self.model.add_rows([(columns.ravel(), 1.0), (bits.ravel(), -2.0)], lower=-1.0, upper=-1.0)
             self.encoding.halves.append((columns, bits))
@@ -384,6 +417,9 @@ class _Builder:
         if self.real is not None and k == len(self.widths) - 1:
             return -self.real.limit, self.real.limit
         return self.domains[k].lower, self.domains[k].upper
+
+    def _is_count(self, k: int) -> bool:
+        return k == len(self.widths) - 1 and counts(self.problem)
 
     def _add_thresholds(self, k: int) -> None:
         width, largest, kind = self.widths[k], self.largest_thresholds[k], self.kinds[k]
@@ -399,6 +435,9 @@ class _Builder:
             columns = self.model.add_columns(name, shape, -high, high, integer=integer)
         else:
             low, high = -largest, largest
+            if self._is_count(k):
+                values = self.architecture.activation.values
+                low, high = self.widths[k - 1] * min(values), self.widths[k - 1] * max(values) + 1.0
             if fixed is not None and integer:
                 scale = self.problem.scaling.grid if k == 0 else 1.0
                 low = high = float(np.ceil(np.clip(fixed * scale, -largest, largest)))
@@ -565,9 +604,11 @@ class _Builder:
         values = np.array(self.architecture.activation.values)
         rises = np.tile(np.diff(values), weights.shape[1])
         constant: list[Term] = [(weights, float(values[0]))] if values[0] else []
+        bits = signals[in_row].reshape(len(in_row), -1)
+        if self._is_count(k):
+            return [(bits, rises[None, :]), *constant], []
         if not self.style.linear:
             n_thresholds = signals.shape[2]
-            bits = signals[in_row].reshape(len(in_row), -1)
             return constant, [(np.repeat(weights, n_thresholds, axis=1), bits, rises[None, :])]
         if len(self.encoding.products) < k:
             self._add_products(k, signals)

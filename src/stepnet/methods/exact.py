@@ -223,7 +223,7 @@ class _Solving:
         """
         found = [self.inbox.pop(0) for _ in range(len(self.inbox))]
         for objective, encoding, point in sorted(found, key=lambda entry: entry[0]):
-            if objective * self.run.problem.dataset.unit < self.run.loss:
+            if objective * self.run.problem.accuracy.unit < self.run.loss:
                 self._offer(encoding, point)
         while self.live_bounds:
             self._raise_bound(*self.live_bounds.pop(0))
