@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import stepnet
-from stepnet import StepAutoencoder
+from stepnet import Search, StepAutoencoder
 from stepnet.errors import InvalidInputError
 
 
@@ -19,7 +19,7 @@ def quick(**changes):
     return StepAutoencoder(**{"n_components": 2, "time_limit": 3, "random_state": 0} | changes)
 
 
-@parametrize_with_checks([quick(), quick(hidden=(3,)), quick(method="search", time_limit=0.5)])
+@parametrize_with_checks([quick(), quick(hidden=(3,)), quick(method=Search(moves=20, starts=1), time_limit=30)])
 def test_scikit_learn_s_checks_pass(estimator, check):
     check(estimator)
 

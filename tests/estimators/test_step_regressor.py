@@ -22,7 +22,7 @@ def quick(**changes):
 CHECKED = [
     quick(method=Search(moves=50, starts=2), time_limit=5),
     quick(hidden=(25,), method="learn"),
-    quick(loss="absolute", weights="ternary", activation="sign", method="search", time_limit=0.5),
+    quick(loss="absolute", weights="ternary", activation="sign", method=Search(moves=20, starts=1), time_limit=30),
 ]
 
 

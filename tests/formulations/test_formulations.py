@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from conftest import XOR, make_problem, random_network
 from stepnet.errors import InvalidInputError, NotAcceptedError
-from stepnet.formulations.layered import counts
+from stepnet.formulations.layered_encoding import counts
 from stepnet.formulations.paper import Paper
 from stepnet.formulations.registry import FORMULATIONS, formulation_for
 from stepnet.problem.weights import Integers

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from stepnet.errors import Answer
 from stepnet.formulations.base import Encoding, Formulation
-from stepnet.formulations.layered import Style, accepts_layered, encode_layered
+from stepnet.formulations.layered import accepts_layered, encode_layered
+from stepnet.formulations.style import Style
 from stepnet.problem.problem import Problem
 
 _STYLE = Style(name="bilinear", linear=False, takes_variants=False)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from stepnet.arithmetic import Floats
-from stepnet.formulations.layered import LayeredEncoding
+from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.milp.model import Model
 
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from stepnet.errors import Answer
 from stepnet.formulations.base import TOLERANCE, Encoding, Formulation
-from stepnet.formulations.layered import Style, accepts_layered, encode_layered
+from stepnet.formulations.layered import accepts_layered, encode_layered
+from stepnet.formulations.style import Style
 from stepnet.problem.problem import Problem
 
 

@@ -12,7 +12,7 @@ from stepnet.backends.base import Backend, Task
 from stepnet.backends.registry import backend_for
 from stepnet.errors import NotAcceptedError, SolverFailure
 from stepnet.formulations.halves import half
-from stepnet.formulations.layered import LayeredEncoding
+from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.formulations.registry import formulation_for
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin

@@ -19,7 +19,7 @@ from stepnet.formulations.registry import formulation_for
 from stepnet.formulations.tight import encode_thin
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
-from stepnet.methods.search import search_within
+from stepnet.methods.search import BRIEF, search_within
 from stepnet.network import Network
 from stepnet.problem.last_layer import refitted
 from stepnet.problem.problem import Problem
@@ -58,7 +58,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         self.check(run.problem)
         begin(run, start, bounds=self.free_bounds)
         if not run.is_over and self.search_share and accepts_search(run.problem):
-            search_within(run, self.search_share)
+            search_within(run, self.search_share, None if run.problem.is_plain else BRIEF)
         if not run.is_over:
             self.close(run)
         self.thin(run)

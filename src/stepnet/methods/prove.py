@@ -10,13 +10,10 @@ from sklearn.base import BaseEstimator
 from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
-from stepnet.methods.search import search_within
+from stepnet.methods.search import BRIEF, search_within
 from stepnet.network import Network
 from stepnet.search.local_search import Effort, accepts_search
 from stepnet.search.polish import centred, polished
-
-# Before an exact proof: long where the kernels are fast, short for what only the general search takes.
-_EFFORT = {True: Effort(starts=8), False: Effort(moves=2_000, starts=3)}
 
 
 @dataclass(kw_only=True, repr=False)
@@ -43,7 +40,9 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
         if not run.is_over and self.search_share and accepts_search(run.problem):
             # Where the exact program is out of reach, the search may have all of the time.
             is_last = not self.exact.has_time(run)
-            effort = Effort(starts=10**9) if is_last else _EFFORT[run.problem.is_plain]
+            effort = Effort(starts=10**9) if is_last else Effort(starts=8)
+            if not is_last and not run.problem.is_plain:
+                effort = BRIEF
             search_within(run, 1.0 if is_last else self.search_share, effort)
         if not run.is_over:
             self.exact.close(run)

@@ -43,6 +43,10 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
         run.reshape(centred)
 
 
+# Before an exact proof, for what only the general search takes.
+BRIEF = Effort(moves=2_000, starts=3)
+
+
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
     """Local search within a share of the time that is left."""
     n_rows = run.problem.dataset.n_rows

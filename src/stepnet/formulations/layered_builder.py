@@ -1,0 +1,364 @@
+"""LayeredBuilder: writes the program of :mod:`stepnet.formulations.layered`, block by block."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from stepnet.activation import ARGMAX, STEP
+from stepnet.arithmetic import Floats
+from stepnet.formulations.base import (
+    safe_margin,
+)
+from stepnet.formulations.layered_encoding import LayeredEncoding, counts
+from stepnet.formulations.real_output import RealOutput
+from stepnet.formulations.style import Style
+from stepnet.milp.model import Columns, Model, ModelBuilder, Product, Term
+from stepnet.problem.constraint import Row
+from stepnet.problem.loss import Hinge, RealLoss, Squared
+from stepnet.problem.problem import Problem
+
+
+class LayeredBuilder:
+    """Writes the blocks in the order of the model above."""
+
+    def __init__(self, problem: Problem, style: Style, rows: Floats) -> None:
+        self.problem, self.style, self.rows = problem, style, rows
+        self.architecture = problem.architecture
+        self.domains, self.kinds = self.architecture.domains, self.architecture.activations
+        self.y = problem.dataset.y
+        self.row_weights = problem.dataset.weights / problem.accuracy.unit
+        self.model = ModelBuilder()
+        self.widths = problem.architecture.widths
+        self.real = RealOutput.of(problem, problem.loss) if isinstance(problem.loss, RealLoss) else None
+        sizes = [self._largest_sum(k) for k in range(len(self.widths))]
+        self.largest_thresholds = [self._largest_threshold(k, size) for k, size in enumerate(sizes)]
+        self.big_m = [size + t for size, t in zip(sizes, self.largest_thresholds, strict=True)]
+        self.margin = self._margin()
+        self.encoding = LayeredEncoding(problem, style, rows, self.margin, real=self.real)
+        self.encoding.is_safe = not self.margin or self._is_safe()
+
+    def _largest_sum(self, k: int) -> Floats:
+        """The largest |a^ik_j| of each row."""
+        if k == 0 and self.style.row_wise_m:
+            sizes: Floats = self.domains[0].limit * np.abs(self.rows).sum(axis=1)
+            return sizes
+        if k == 0:
+            radius = float(np.linalg.norm(self.rows, axis=1).max())
+            return np.full(len(self.rows), self.rows.shape[1] * radius)
+        largest = max(abs(value) for value in self.architecture.activation.values)
+        return np.full(len(self.rows), self.domains[k].limit * self.widths[k - 1] * largest)
+
+    def _largest_threshold(self, k: int, sizes: Floats) -> float:
+        return float(sizes.max()) + 1.0 if self.domains[k].is_integer else 1.0
+
+    def _margin(self) -> float:
+        """0 for integers: there a < t means a <= t - 1, with nothing lost."""
+        steps = self.big_m[:-1] if self.real is not None else self.big_m
+        real = [m for m, domain in zip(steps, self.domains, strict=False) if not domain.is_integer]
+        if not real:
+            return 0.0
+        if not self.style.two_sided:
+            return 1e-4
+        return safe_margin(max(float(m.max()) for m in real))
+
+    def _is_safe(self) -> bool:
+        """Whether a variable that is integral up to the usual 1e-6 cannot buy more than the margin."""
+        return 1e-6 * max(float(m.max()) for m in self.big_m) <= self.margin / 2
+
+    def build(self) -> LayeredEncoding:
+        is_off: Columns | None = None
+        signals: Columns | None = None
+        for k in range(len(self.widths)):
+            self._add_weights(k)
+            self._add_thresholds(k)
+            if k:
+                assert signals is not None
+                is_off = self._add_all_off(k, signals)
+            is_output = k == len(self.widths) - 1
+            if is_output and self.real is not None:
+                assert signals is not None
+                self._add_real_output(k, signals, self.real)
+            elif is_output and self.style.one_sided_output:
+                self._add_output(k, signals, is_off)
+            else:
+                signals = self._add_layer(k, signals, is_off, is_output)
+        self._add_constraints()
+        self.encoding.model = self._bounded(self.model.build())
+        return self.encoding
+
+    def _add_constraints(self) -> None:
+        """Rows of the user on several weights, and the numbers of non-zero weights."""
+        constraints = self.problem.constraints
+        for row in self._user_rows():
+            if len(row.terms) > 1:
+                columns = np.array([[self.encoding.weights[k][j, i] for (k, j, i), _ in row.terms]])
+                self.model.add_rows(
+                    [(columns, np.array([[c for _, c in row.terms]]))], lower=row.lower, upper=row.upper
+                )
+        if not (constraints.has_limits or constraints.fewest):
+            return
+        for k, columns in enumerate(self.encoding.weights):
+            lower, upper = self._weight_limits(k)
+            used = self.model.add_columns(f"n{k + 1}", columns.shape, 0, 1, integer=True)
+            self.model.add_rows([(columns.ravel(), 1.0), (used.ravel(), -upper)], upper=0.0)
+            self.model.add_rows([(columns.ravel(), 1.0), (used.ravel(), -lower)], lower=0.0)
+            limit = constraints.layer_limits[k] if constraints.layer_limits else None
+            if limit is not None:
+                self.model.add_rows([(used.reshape(1, -1), 1.0)], upper=float(limit))
+            self.encoding.used.append(used)
+        if constraints.total_limit is not None:
+            everything = np.concatenate([used.ravel() for used in self.encoding.used])
+            self.model.add_rows([(everything[None, :], 1.0)], upper=float(constraints.total_limit))
+
+    def _bounded(self, model: Model) -> Model:
+        """With the user's constraints on single weights as bounds, which solvers and decoding keep exactly."""
+        lower, upper = model.lower.copy(), model.upper.copy()
+        for row in self._user_rows():
+            if len(row.terms) == 1:
+                ((k, j, i), c) = row.terms[0]
+                column = self.encoding.weights[k][j, i]
+                ends = sorted((row.lower / c, row.upper / c))
+                lower[column], upper[column] = max(lower[column], ends[0]), min(upper[column], ends[1])
+        return replace(model, lower=lower, upper=upper)
+
+    def _user_rows(self) -> list[Row]:
+        return self.problem.scaled_rows(1.0 if self.real is None else self.real.size)
+
+    def _add_weights(self, k: int) -> None:
+        shape = (self.widths[k], self.widths[k - 1] if k else self.rows.shape[1])
+        domain, (lower, upper) = self.domains[k], self._weight_limits(k)
+        lower = upper if self._is_count(k) else lower
+        square = 0.0
+        if self.real is not None and k == len(self.widths) - 1:
+            square = self.real.squares[1] / self.problem.accuracy.unit
+        columns = self.model.add_columns(f"w{k + 1}", shape, lower, upper, square=square, integer=domain.is_integer)
+        self.encoding.weights.append(columns)
+        if domain.is_integer and domain.stride == 2 and not self._is_count(k):
+            bits = self.model.add_columns(f"b{k + 1}", shape, 0, 1, integer=True)
+            self.model.add_rows([(columns.ravel(), 1.0), (bits.ravel(), -2.0)], lower=-1.0, upper=-1.0)
+            self.encoding.halves.append((columns, bits))
+
+    def _weight_limits(self, k: int) -> tuple[float, float]:
+        if self.real is not None and k == len(self.widths) - 1:
+            return -self.real.limit, self.real.limit
+        return self.domains[k].lower, self.domains[k].upper
+
+    def _is_count(self, k: int) -> bool:
+        return k == len(self.widths) - 1 and counts(self.problem)
+
+    def _add_thresholds(self, k: int) -> None:
+        width, largest, kind = self.widths[k], self.largest_thresholds[k], self.kinds[k]
+        fixed, integer = self.architecture.fixed_threshold, self.domains[k].is_integer
+        name, shape = f"t{k + 1}", (width, kind.n_thresholds)
+        if self.real is not None and k == len(self.widths) - 1:
+            largest = self.real.largest_threshold
+            columns = self.model.add_columns(name, shape, -largest, largest)
+        elif kind.thresholds is not None:
+            columns = self._add_fixed_stairs(k, np.array(kind.thresholds))
+        elif kind == ARGMAX:
+            high = 0.0 if self.architecture.threshold != "neuron" else largest
+            columns = self.model.add_columns(name, shape, -high, high, integer=integer)
+        else:
+            low, high = -largest, largest
+            if self._is_count(k):
+                values = self.architecture.activation.values
+                low, high = self.widths[k - 1] * min(values), self.widths[k - 1] * max(values) + 1.0
+            if fixed is not None and integer:
+                scale = self.problem.scaling.grid if k == 0 else 1.0
+                low = high = float(np.ceil(np.clip(fixed * scale, -largest, largest)))
+            elif fixed is not None:
+                low, high = (0.0, 0.0) if fixed == 0 else ((self.margin, 1.0) if fixed > 0 else (-1.0, -self.margin))
+            shape = (1, kind.n_thresholds) if self.architecture.threshold == "layer" else shape
+            columns = self.model.add_columns(name, shape, low, high, integer=integer)
+            if kind.n_thresholds > 1:
+                below, above = columns[:, :-1].ravel(), columns[:, 1:].ravel()
+                self.model.add_rows([(below, 1.0), (above, -1.0)], upper=0.0)
+        self.encoding.thresholds.append(np.broadcast_to(columns, (width, kind.n_thresholds)).copy())
+
+    def _add_fixed_stairs(self, k: int, thresholds: Floats) -> Columns:
+        """Fixed thresholds of a staircase: with real weights up to one positive factor a neuron."""
+        width, n_thresholds, largest = self.widths[k], len(thresholds), self.largest_thresholds[k]
+        if self.domains[k].is_integer:
+            numbers = np.ceil(np.clip(thresholds * (self.problem.scaling.grid if k == 0 else 1.0), -largest, largest))
+            shape = (width, n_thresholds)
+            low = np.broadcast_to(numbers, shape)
+            return self.model.add_columns(f"t{k + 1}", shape, low, low, integer=True)
+        size = float(np.abs(thresholds).max()) or 1.0
+        factors = self.model.add_columns(f"f{k + 1}", width, self.margin, 1.0)
+        columns = self.model.add_columns(f"t{k + 1}", (width, n_thresholds), -1.0, 1.0)
+        repeated = np.repeat(factors, n_thresholds)
+        self.model.add_rows(
+            [(columns.ravel(), 1.0), (repeated, -np.tile(thresholds / size, width))], lower=0.0, upper=0.0
+        )
+        return columns
+
+    def _add_all_off(self, k: int, signals: Columns) -> Columns | None:
+        """z^ik = 1 iff every neuron below is off; only where thresholds are 0 and margins two-sided."""
+        if self.architecture.fixed_threshold != 0 or self._margin_on(k) == 0 or self.architecture.activation != STEP:
+            return None
+        columns = self.model.add_columns(f"z{k + 1}", len(self.rows), 0, 1, integer=True)
+        signals = signals[:, :, 0]
+        self.model.add_rows([(columns, 1.0), (signals, 1.0)], lower=1.0)
+        repeated = np.repeat(columns, signals.shape[1])
+        self.model.add_rows([(repeated, 1.0), (signals.ravel(), 1.0)], upper=1.0)
+        self.encoding.all_off.append(columns)
+        return columns
+
+    def _add_layer(self, k: int, signals: Columns | None, is_off: Columns | None, is_output: bool) -> Columns:
+        """Both implications of every neuron; for the paper's output also the objective."""
+        m, width, n_thresholds = len(self.rows), self.widths[k], self.kinds[k].n_thresholds
+        cost = np.where(self.y == 1, -1.0, 1.0)[:, None, None] * self.row_weights[:, None, None] if is_output else 0.0
+        if is_output:
+            self.model.offset = float(self.row_weights[self.y == 1].sum())
+        outputs = self.model.add_columns(f"u{k + 1}", (m, width, n_thresholds), 0, 1, cost=cost, integer=True)
+        self.encoding.outputs.append(outputs)
+        in_row, neurons = np.repeat(np.arange(m), width), np.tile(np.arange(width), m)
+        terms, products = self._sums(k, signals, in_row, neurons)
+        big_m = self.big_m[k][in_row]
+        on, off = self._margins(k)
+        on = on[in_row]
+        exempt = [] if is_off is None else [(is_off[in_row], on)]
+        for r in range(n_thresholds):
+            # a - t - (M + ε_on) u >= -M        and        a - t - (M + ε_off) u <= -ε_off
+            thresholds, flat = self.encoding.thresholds[k][neurons, r], outputs[:, :, r].ravel()
+            self.model.add_rows(
+                [*terms, (thresholds, -1.0), (flat, -(big_m + on)), *exempt],
+                lower=-big_m,
+                products=products,
+                only_if=(flat, 1),
+            )
+            self.model.add_rows(
+                [*terms, (thresholds, -1.0), (flat, -(big_m + off))], upper=-off, products=products, only_if=(flat, 0)
+            )
+        if n_thresholds > 1:
+            lower, upper = outputs[:, :, :-1].ravel(), outputs[:, :, 1:].ravel()
+            self.model.add_rows([(lower, 1.0), (upper, -1.0)], lower=0.0)
+        return outputs
+
+    def _add_output(self, k: int, signals: Columns | None, is_off: Columns | None) -> None:
+        """Only the implications that a row's class needs: e = 0 puts the row into its class."""
+        self.encoding.errors = self.model.add_columns("e", len(self.rows), 0, 1, cost=self.row_weights, integer=True)
+        if self.kinds[k] == ARGMAX:
+            self._add_argmax(k, signals)
+            return
+        for code in np.unique(self.y).tolist():
+            members = np.flatnonzero(self.y == code)
+            if code > 0:
+                self._add_side(k, signals, is_off, members, code - 1, above=True)
+            if code < self.kinds[k].n_thresholds:
+                self._add_side(k, signals, is_off, members, code, above=False)
+
+    def _add_side(
+        self, k: int, signals: Columns | None, is_off: Columns | None, members: Columns, number: int, *, above: bool
+    ) -> None:
+        """Rows that belong above or below a threshold of the output neuron, unless e = 1."""
+        assert self.encoding.errors is not None
+        on, off = self._margins(k)
+        terms, products = self._sums(k, signals, members, np.zeros(len(members), dtype=np.int64))
+        threshold = np.broadcast_to(self.encoding.thresholds[k][0, number], members.size)
+        big_m, errors = self.big_m[k][members], self.encoding.errors[members]
+        if above:
+            exempt = [] if is_off is None else [(is_off[members], on[members])]
+            terms = [*terms, (threshold, -1.0), (errors, big_m + on[members]), *exempt]
+            self.model.add_rows(terms, lower=on[members], products=products, only_if=(errors, 0))
+        else:
+            terms = [*terms, (threshold, -1.0), (errors, -(big_m + off))]
+            self.model.add_rows(terms, upper=-off, products=products, only_if=(errors, 0))
+
+    def _add_argmax(self, k: int, signals: Columns | None) -> None:
+        """A row's class beats every other one; ties go to the lowest code."""
+        assert self.encoding.errors is not None
+        thresholds = self.encoding.thresholds[k][:, 0]
+        for code in np.unique(self.y).tolist():
+            members = np.flatnonzero(self.y == code)
+            own = np.full(len(members), code)
+            for other in range(self.widths[k]):
+                if other == code:
+                    continue
+                lead = self.margin
+                if self.domains[k].is_integer:
+                    lead = 1.0 if other < code else 0.0
+                mine, products = self._sums(k, signals, members, own)
+                theirs, other_products = self._sums(k, signals, members, np.full(len(members), other))
+                terms = [*mine, *((columns, -np.asarray(values)) for columns, values in theirs)]
+                terms += [(np.full(len(members), thresholds[code]), -1.0)]
+                terms += [(np.full(len(members), thresholds[other]), 1.0)]
+                errors = self.encoding.errors[members]
+                terms += [(errors, 2 * self.big_m[k][members] + lead)]
+                negated = [(w, u, -np.asarray(values)) for w, u, values in other_products]
+                self.model.add_rows(terms, lower=lead, products=[*products, *negated], only_if=(errors, 0))
+
+    def _add_real_output(self, k: int, signals: Columns, real: RealOutput) -> None:
+        """What every row pays for the values of the outputs."""
+        m, n_outputs = real.targets.shape
+        in_row, outputs = np.repeat(np.arange(m), n_outputs), np.tile(np.arange(n_outputs), m)
+        terms, products = self._sums(k, signals, in_row, outputs)
+        terms = [*terms, (self.encoding.thresholds[k][outputs, 0], -1.0)]
+        targets, prices = real.targets.ravel(), self.row_weights[:, None]
+        largest = real.largest_error
+        if isinstance(real.loss, Squared):
+            misses = self.model.add_columns("r", (m, n_outputs), -largest, largest, square=prices * real.squares[0])
+            self.model.add_rows([*terms, (misses.ravel(), -1.0)], lower=targets, upper=targets, products=products)
+        elif isinstance(real.loss, Hinge):
+            misses = self.model.add_columns("p", (m, n_outputs), 0.0, largest, cost=prices)
+            terms = [(columns, np.asarray(values) * targets[:, None]) for columns, values in map(_as_block, terms)]
+            self.model.add_rows([*terms, (misses.ravel(), 1.0)], lower=1.0)
+        else:
+            misses = self.model.add_columns("p", (m, n_outputs), 0.0, largest, cost=prices * real.size)
+            self.model.add_rows([*terms, (misses.ravel(), -1.0)], upper=targets, products=products)
+            self.model.add_rows([*terms, (misses.ravel(), 1.0)], lower=targets, products=products)
+        self.encoding.misses = misses
+
+    def _margins(self, k: int) -> tuple[Floats, float]:
+        """ε_on of each row, and ε_off."""
+        on = np.full(len(self.rows), self._margin_on(k))
+        if k == 0 and self.architecture.fixed_threshold == 0:
+            on[~self.rows.any(axis=1)] = 0.0
+        return on, 1.0 if self.domains[k].is_integer else self.margin
+
+    def _margin_on(self, k: int) -> float:
+        return self.margin if self.style.two_sided and not self.domains[k].is_integer else 0.0
+
+    def _sums(
+        self, k: int, signals: Columns | None, in_row: Columns, neurons: Columns
+    ) -> tuple[list[Term], list[Product]]:
+        """The terms of a^ik_j for pairs of a row i and a neuron j."""
+        weights = self.encoding.weights[k][neurons]
+        if signals is None:
+            return [(weights, self.rows[in_row])], []
+        values = np.array(self.architecture.activation.values)
+        rises = np.tile(np.diff(values), weights.shape[1])
+        constant: list[Term] = [(weights, float(values[0]))] if values[0] else []
+        bits = signals[in_row].reshape(len(in_row), -1)
+        if self._is_count(k):
+            return [(bits, rises[None, :]), *constant], []
+        if not self.style.linear:
+            n_thresholds = signals.shape[2]
+            return constant, [(np.repeat(weights, n_thresholds, axis=1), bits, rises[None, :])]
+        if len(self.encoding.products) < k:
+            self._add_products(k, signals)
+        products = self.encoding.products[k - 1][in_row, neurons].reshape(len(in_row), -1)
+        return [(products, rises[None, :]), *constant], []
+
+    def _add_products(self, k: int, signals: Columns) -> None:
+        """s = w · u, for every row, neuron, input and threshold."""
+        weights, (lower, upper) = self.encoding.weights[k], self._weight_limits(k)
+        shape = (len(self.rows), *weights.shape, signals.shape[2])
+        low, high = min(lower, 0.0), max(upper, 0.0)
+        columns = self.model.add_columns(f"s{k + 1}", shape, low, high, integer=self.domains[k].is_integer)
+        s = columns.ravel()
+        u = np.broadcast_to(signals[:, None], shape).ravel()
+        w = np.broadcast_to(weights[None, :, :, None], shape).ravel()
+        self.model.add_rows([(s, 1.0), (u, -upper)], upper=0.0, only_if=(u, 0))
+        self.model.add_rows([(s, 1.0), (u, -lower)], lower=0.0, only_if=(u, 0))
+        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -lower)], upper=-lower, only_if=(u, 1))
+        self.model.add_rows([(s, 1.0), (w, -1.0), (u, -upper)], lower=-upper, only_if=(u, 1))
+        self.encoding.products.append(columns)
+
+
+def _as_block(term: Term) -> tuple[Columns, Floats]:
+    """A term as (rows × entries), with coefficients that broadcast to it."""
+    columns, values = np.asarray(term[0]), np.asarray(term[1], dtype=np.float64)
+    return (columns[:, None], values[..., None]) if columns.ndim == 1 else (columns, values)

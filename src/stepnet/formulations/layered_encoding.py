@@ -1,0 +1,187 @@
+"""LayeredEncoding: the way between networks and the points of a layered program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stepnet.activation import ARGMAX, Staircase
+from stepnet.arithmetic import Floats
+from stepnet.data import Targets
+from stepnet.formulations.base import (
+    INTEGER_TOLERANCE,
+    Encoding,
+    normalised,
+    scope_of_margin,
+    with_fixed_threshold,
+)
+from stepnet.formulations.real_output import RealOutput
+from stepnet.formulations.style import Style
+from stepnet.milp.model import Columns, Model
+from stepnet.network import Layer, Levels, Network
+from stepnet.problem.last_layer import refitted
+from stepnet.problem.loss import MISCLASSIFIED, Hinge, Squared
+from stepnet.problem.problem import Problem
+
+_TINY = 1e-7
+
+
+@dataclass
+class LayeredEncoding(Encoding):
+    """Columns by meaning: ``weights[k]`` (d_k × d_{k-1}), ``thresholds[k]`` (d_k × R), ``outputs[k]`` (m × d_k × R)."""
+
+    problem: Problem
+    style: Style
+    rows: Floats  # the data in the units of the program
+    margin: float
+    weights: list[Columns] = field(default_factory=list)
+    thresholds: list[Columns] = field(default_factory=list)
+    outputs: list[Columns] = field(default_factory=list)  # of the hidden layers, and the paper's output
+    products: list[Columns] = field(default_factory=list)  # s of layers 2..K: m × d_k × d_{k-1} × R
+    all_off: list[Columns] = field(default_factory=list)  # z of layers 2..K, where needed
+    halves: list[tuple[Columns, Columns]] = field(default_factory=list)  # w = 2 b - 1: pairs (w, b)
+    used: list[Columns] = field(default_factory=list)  # n of every layer, where they count
+    errors: Columns | None = None
+    real: RealOutput | None = None
+    misses: Columns | None = None  # r or p of a loss that reads values: m × outputs
+
+    def __post_init__(self) -> None:
+        self.name = self.style.name
+        self.scope = scope_of_margin(self.margin)
+        self.tolerance = INTEGER_TOLERANCE if not self.margin else self.style.tolerance
+        if self.margin and not self.style.scaled:
+            self.scope = f"{self.scope} in the units of the data"
+        elif self.margin and self.problem.architecture.fixed_threshold:
+            self.scope = self.scope.replace("margin", "margin and |threshold|")
+        if self.real is not None and self.real.scope:
+            self.scope = f"{self.scope} {'and' if self.margin else 'with'} {self.real.scope}"
+
+    model: Model = field(init=False)
+
+    def decode(self, point: Floats) -> Network:
+        point = self._tidied(point)
+        layers = [self._decoded(k, point) for k in range(len(self.weights))]
+        network = Network(tuple(layers))
+        return self.problem.restore(network) if self.style.scaled else network
+
+    def start(self, network: Network) -> Floats | None:
+        if self.problem.refuses(network):
+            return None
+        values = network.values(self.problem.dataset.X) if self.real is not None else None
+        levels = network.levels(self.problem.dataset.X)
+        if self.style.scaled:
+            network = self.problem.scale(network)
+        layers = [self._encoded(k, layer) for k, layer in enumerate(network.layers)]
+        if counts(self.problem):
+            layers[-2:], levels[-2] = self._counted(layers[-2], layers[-1], levels[-2])
+        point = np.zeros(self.model.n_columns)
+        for k, layer in enumerate(layers):
+            point[self.weights[k]] = layer.weights
+            point[self.thresholds[k]] = layer.thresholds.reshape(layer.width, -1)
+            if k < len(self.outputs):
+                point[self.outputs[k]] = _reached(levels[k], self.outputs[k].shape[2])
+            if 0 < k <= len(self.products):
+                reached = _reached(levels[k - 1], self.products[k - 1].shape[3])
+                point[self.products[k - 1]] = layer.weights[None, :, :, None] * reached[:, None]
+            if k and self.all_off:
+                point[self.all_off[k - 1]] = ~levels[k - 1].any(axis=1)
+        for weights, bits in self.halves:
+            point[bits] = (point[weights] + 1) / 2
+        for weights, is_used in zip(self.weights, self.used, strict=False):
+            point[is_used] = point[weights] != 0
+        if self.errors is not None:
+            point[self.errors] = levels[-1][:, 0] != self.problem.dataset.y
+        if self.real is not None:
+            assert values is not None
+            assert self.misses is not None
+            values = (values - self.real.centres) / self.real.size
+            is_squared = isinstance(self.real.loss, Squared)
+            misses = values - self.real.targets if is_squared else self.real.loss.costs(values, self._scaled_targets)
+            point[self.misses] = misses
+            if np.abs(point[self.weights[-1]]).max() > self.real.limit:
+                return None
+        return np.clip(point, self.model.lower, self.model.upper)
+
+    def _tidied(self, point: Floats) -> Floats:
+        """Without what the solver's tolerances added to weights that are zero or at a bound."""
+        if not self.problem.constraints.restrict and not self.used:
+            return point
+        point = np.clip(point, self.model.lower, self.model.upper)
+        for weights, is_used in zip(self.weights, self.used, strict=False):
+            point[weights] *= np.round(point[is_used])
+        numbers = np.concatenate([weights.ravel() for weights in self.weights])
+        point[numbers] = np.where(np.abs(point[numbers]) < _TINY, 0.0, point[numbers])
+        return point
+
+    @property
+    def _scaled_targets(self) -> Targets:
+        """What the loss compares values with, in the units of the program."""
+        assert self.real is not None
+        return self.problem.dataset.y if isinstance(self.real.loss, Hinge) else self.real.targets
+
+    def refine(self, point: Floats) -> Floats:
+        """The point with the best last layer for its hidden ones."""
+        if self.real is None:
+            return point
+        better = self.start(refitted(self.problem, self.decode(point)))
+        return point if better is None else better
+
+    def _decoded(self, k: int, point: Floats) -> Layer:
+        architecture, kind = self.problem.architecture, self.problem.architecture.activations[k]
+        if self.real is not None and k == len(self.weights) - 1:
+            return self.real.restored(Layer(point[self.weights[k]], point[self.thresholds[k]][:, 0], kind))
+        weights, thresholds = point[self.weights[k]], np.sort(point[self.thresholds[k]], axis=1)
+        if kind.n_thresholds == 1:
+            thresholds = thresholds[:, 0]
+        fixed = kind.thresholds if kind.thresholds is not None else architecture.fixed_threshold
+        if kind == ARGMAX:
+            fixed = None
+        if not architecture.domains[k].is_integer:
+            layer = Layer(weights, thresholds, kind)
+            return layer if fixed is None or not np.any(fixed) else with_fixed_threshold(layer, fixed)
+        if fixed is not None:  # the scaling back of the first layer will divide it again
+            grid = self.problem.scaling.grid if k == 0 else 1.0
+            return Layer(np.round(weights), np.broadcast_to(np.multiply(fixed, grid), thresholds.shape), kind)
+        # A learned threshold T moves to T - 1/2, which no sum of integers meets.
+        return Layer(np.round(weights), np.round(thresholds) - (0.0 if kind == ARGMAX else 0.5), kind)
+
+    def _encoded(self, k: int, layer: Layer) -> Layer:
+        architecture = self.problem.architecture
+        if self.real is not None and k == len(self.weights) - 1:
+            return self.real.scaled(layer)
+        if architecture.domains[k].is_integer:
+            return layer.with_(layer.weights, np.ceil(layer.thresholds))
+        return normalised(layer, architecture)
+
+    def _counted(self, below: Layer, last: Layer, levels: Levels) -> tuple[list[Layer], Levels]:
+        """The last two layers with weights of 1 in the last, and the levels of the one below it."""
+        is_turned, is_unused = last.weights[0] < 0, last.weights[0] == 0
+        thresholds = np.where(is_turned, 1 - below.thresholds, below.thresholds)
+        thresholds = np.where(is_unused, self.model.upper[self.thresholds[-2][:, 0]], thresholds)
+        below = below.with_(np.where(is_turned[:, None], -below.weights, below.weights), thresholds)
+        low, high = self.problem.architecture.activation.values
+        shift = is_turned.sum() * (low + high) + is_unused.sum() * low
+        last = last.with_(np.ones_like(last.weights), last.thresholds + shift)
+        return [below, last], np.where(is_unused, 0, np.where(is_turned, 1 - levels, levels))
+
+
+def counts(problem: Problem) -> bool:
+    """Whether the weights of the output neuron may all be taken to be 1, as told above."""
+    architecture, constraints = problem.architecture, problem.constraints
+    if constraints.restrict or constraints.fewest or problem.loss != MISCLASSIFIED:
+        return False
+    if not architecture.hidden or architecture.n_outputs != 1 or architecture.threshold != "neuron":
+        return False
+    below, last = architecture.domains[-2:]
+    return (
+        (below.is_integer and last.is_integer and last.limit == 1)
+        and (last.lower == 0 or below.lower == -below.upper)
+        and (architecture.activation.n_thresholds == 1 and architecture.activation.thresholds is None)
+        and (isinstance(architecture.output, Staircase) and architecture.output.thresholds is None)
+    )
+
+
+def _reached(levels: Levels, n_thresholds: int) -> Floats:
+    """For each threshold whether it is reached: rows × neurons × thresholds."""
+    return (levels[:, :, None] > np.arange(n_thresholds)).astype(np.float64)
