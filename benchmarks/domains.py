@@ -17,10 +17,11 @@ from common import geometric_mean, make_problem, solve
 from stepnet import Exact
 from stepnet.network import Layer, Network
 
-CASES = [  # n, m, neurons, planted
-    (3, 12, 2, False), (3, 20, 2, False), (4, 20, 3, False), (5, 16, 3, False),
-    (3, 20, 2, True), (5, 30, 3, True), (7, 30, 5, True), (9, 40, 10, True),
+SIZES = [  # n, m, neurons
+    (3, 12, 2), (3, 20, 2), (3, 30, 2), (3, 40, 2), (5, 12, 2), (5, 20, 3), (5, 30, 3), (5, 40, 2),
+    (7, 20, 3), (7, 30, 5), (7, 40, 5), (9, 20, 3), (9, 30, 5), (9, 40, 10),
 ]  # fmt: skip
+CASES = [(*size, planted) for planted in (False, True) for size in SIZES]
 SOLVERS = ("cpsat", "highs", "scip")
 
 
@@ -29,9 +30,11 @@ def instance(n: int, m: int, d: int, planted: bool):
     X = rng.integers(-4, 5, (m, n)).astype(float)
     if not planted:
         return make_problem(X, rng.integers(0, 2, m), (d,), weights="ternary")
-    hidden = Layer(rng.integers(-1, 2, (d, n)), rng.integers(-2, 3, d) - 0.5)
-    teacher = Network((hidden, Layer(rng.integers(-1, 2, (1, d)), np.array([0.5]))))
-    return make_problem(X, teacher.predict(X), (d,), weights="ternary")
+    while True:  # a teacher that uses both classes
+        hidden = Layer(rng.integers(-1, 2, (d, n)), rng.integers(-2, 3, d) - 0.5)
+        y = Network((hidden, Layer(rng.integers(-1, 2, (1, d)), np.array([0.5])))).predict(X)
+        if 0.25 <= y.mean() <= 0.75:
+            return make_problem(X, y, (d,), weights="ternary")
 
 
 def exact(solver: str) -> Exact:
