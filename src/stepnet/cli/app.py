@@ -28,7 +28,7 @@ app = typer.Typer(
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with a header.", show_default=False)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote.", show_default=False)]
-Target = Annotated[str, typer.Option(help="Column with the classes.", show_default=False)]
+Target = Annotated[str, typer.Option(help="Column with the classes or numbers to predict.", show_default=False)]
 WeightColumn = Annotated[
     str | None, typer.Option("--sample-weight", help="Column with row weights.", show_default=False)
 ]
@@ -38,6 +38,17 @@ Threshold = Annotated[str, typer.Option(help="neuron, layer, or a number.")]
 Weights = Annotated[str, typer.Option(help="real, binary, sign or ternary.")]
 Output = Annotated[str, typer.Option(help="For several classes: one_vs_one, one_hot or ordinal.")]
 Activation = Annotated[str, typer.Option(help="step or sign.")]
+Sparsity = Annotated[
+    str, typer.Option(help="Most non-zero weights: 20 in all, 15,5 by layer, or fewest.", show_default=False)
+]
+Raises = Annotated[
+    list[str] | None,
+    typer.Option(help="Column that may only raise the score; may be repeated.", show_default=False),
+]
+Lowers = Annotated[
+    list[str] | None,
+    typer.Option(help="Column that may only lower the score; may be repeated.", show_default=False),
+]
 FormulationName = Annotated[str, typer.Option(help="auto, gates, tight, bilinear or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
@@ -115,6 +126,13 @@ def fit(
     weights: Weights = "real",
     activation: Activation = "step",
     output: Output = "one_vs_one",
+    task: Annotated[str, typer.Option(help="classification or regression.")] = "classification",
+    loss: Annotated[
+        str, typer.Option(help="misclassified or hinge; for regression squared or absolute.", show_default=False)
+    ] = "",
+    sparsity: Sparsity = "",
+    raises: Raises = None,
+    lowers: Lowers = None,
     method: Annotated[str, typer.Option(help="prove, learn, search, exact or alternating.")] = "prove",
     formulation: FormulationName = "auto",
     solver: Solver = "auto",
@@ -126,7 +144,9 @@ def fit(
     drop: Drop = None,
 ) -> None:
     """Train a network on a table and write the model."""
-    from stepnet import Alternating, Exact, Learn, Prove, Search, StepClassifier
+    import numpy as np
+
+    from stepnet import Alternating, Exact, Learn, Prove, Search, StepClassifier, StepRegressor
     from stepnet.errors import InvalidInputError
 
     exact = Exact(formulation=formulation, solver=solver)
@@ -140,23 +160,32 @@ def fit(
     }
     if method not in methods:
         raise InvalidInputError(f"--method {method} is not known; choose one of {', '.join(methods)}.")
+    if task not in ("classification", "regression"):
+        raise InvalidInputError(f"--task {task} is not known; choose classification or regression.")
     _check_writable(out)
-    names, X, y, row_weights = _training_rows(data, target, sample_weight, drop)
-    classifier = StepClassifier(
-        hidden=_widths(hidden),
-        threshold=_threshold(threshold),
-        weights=weights,
-        activation=activation,
-        output=output,
-        method=methods[method],
-        time_limit=time_limit,
-        gap=gap,
-        n_jobs=n_jobs,
-        random_state=random_state,
-    )
-    _fit(classifier, X, y, row_weights, out, names)
+    is_regression = task == "regression"
+    names, X, y, row_weights = _training_rows(data, target, sample_weight, drop, is_number=is_regression)
+    options: dict[str, Any] = {
+        "hidden": _widths(hidden),
+        "threshold": _threshold(threshold),
+        "weights": weights,
+        "activation": activation,
+        "sparsity": _sparsity(sparsity),
+        "constraints": _constraints(raises, lowers, names),
+        "method": methods[method],
+        "time_limit": time_limit,
+        "gap": gap,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+    }
+    if loss:
+        options["loss"] = loss
+    estimator: Any = StepRegressor(**options) if is_regression else StepClassifier(output=output, **options)
+    _fit(estimator, X, y, row_weights, out, names)
+    if is_regression:
+        print(f"R² on the training rows {estimator.score(X, np.asarray(y)):.4f}")
     print(f"model written to {out}")
-    _exit_if_interrupted(classifier)
+    _exit_if_interrupted(estimator)
 
 
 @app.command()
@@ -165,7 +194,7 @@ def predict(
     data: Data,
     out: Annotated[Path | None, typer.Option(help="CSV file to write; default: standard output.")] = None,
 ) -> None:
-    """Predict the class of every row of a table."""
+    """Predict the class or the number of every row of a table."""
     from stepnet.cli.table import read_table
     from stepnet.files import write_atomically
 
@@ -189,12 +218,13 @@ def verify(
     sample_weight: WeightColumn = None,
 ) -> None:
     """Check a model's certificate against its training data; exit code 1 if a claim is false."""
+    from stepnet import StepRegressor
     from stepnet.cli.table import read_table
 
     table = read_table(data)
     classifier, X = _loaded(model, table, (target, sample_weight))
     row_weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
-    labels = table.labels(target)
+    labels = table.numbers([target])[:, 0] if isinstance(classifier, StepRegressor) else table.labels(target)
     verification = classifier.verify(X, labels, row_weights, resolve=resolve, time_limit=time_limit)
     print(verification)
     if not verification:
@@ -275,13 +305,13 @@ def _exit_if_interrupted(classifier: BaseStep) -> None:
 
 
 def _training_rows(
-    data: Path, target: str, sample_weight: str | None, drop: list[str] | None
+    data: Path, target: str, sample_weight: str | None, drop: list[str] | None, *, is_number: bool = False
 ) -> tuple[list[str], Any, Any, Any]:
     from stepnet.cli.table import read_table
     from stepnet.errors import InvalidInputError
 
     table = read_table(data)
-    labels = table.labels(target)
+    labels = table.numbers([target])[:, 0] if is_number else table.labels(target)
     for name in drop or []:
         table.column(name)
     left_out = {target, sample_weight, *(drop or [])}
@@ -324,6 +354,31 @@ def _threshold(threshold: str) -> str | float:
         return float(threshold)
     except ValueError:
         return threshold
+
+
+def _sparsity(sparsity: str) -> Any:
+    from stepnet.errors import InvalidInputError
+
+    if sparsity in ("", "fewest"):
+        return sparsity or None
+    try:
+        limits = tuple(int(part) for part in sparsity.split(","))
+    except ValueError:
+        raise InvalidInputError(
+            f"--sparsity {sparsity} must be a number, one a layer such as 15,5, or fewest."
+        ) from None
+    return limits[0] if len(limits) == 1 else limits
+
+
+def _constraints(raises: list[str] | None, lowers: list[str] | None, names: list[str]) -> Any:
+    from stepnet import Lowers, Raises
+    from stepnet.errors import InvalidInputError
+
+    for name in (*(raises or []), *(lowers or [])):
+        if name not in names:
+            raise InvalidInputError(f"there is no feature {name!r} to constrain; the features are {', '.join(names)}.")
+    found = [Raises(names.index(name)) for name in raises or []]
+    return [*found, *(Lowers(names.index(name)) for name in lowers or [])] or None
 
 
 def _check_writable(out: Path) -> None:

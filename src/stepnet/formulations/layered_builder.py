@@ -76,6 +76,7 @@ class LayeredBuilder:
             if k:
                 assert signals is not None
                 is_off = self._add_all_off(k, signals)
+                self.encoding.all_off.append(is_off)
             is_output = k == len(self.widths) - 1
             if is_output and self.real is not None:
                 assert signals is not None
@@ -196,14 +197,16 @@ class LayeredBuilder:
 
     def _add_all_off(self, k: int, signals: Columns) -> Columns | None:
         """z^ik = 1 iff every neuron below is off; only where thresholds are 0 and margins two-sided."""
-        if self.architecture.fixed_threshold != 0 or self._margin_on(k) == 0 or self.architecture.activation != STEP:
+        is_number = self.real is not None and k == len(self.widths) - 1
+        if self.architecture.fixed_threshold != 0 or self._margin_on(k) == 0 or is_number:
+            return None
+        if self.architecture.activation != STEP:
             return None
         columns = self.model.add_columns(f"z{k + 1}", len(self.rows), 0, 1, integer=True)
         signals = signals[:, :, 0]
         self.model.add_rows([(columns, 1.0), (signals, 1.0)], lower=1.0)
         repeated = np.repeat(columns, signals.shape[1])
         self.model.add_rows([(repeated, 1.0), (signals.ravel(), 1.0)], upper=1.0)
-        self.encoding.all_off.append(columns)
         return columns
 
     def _add_layer(self, k: int, signals: Columns | None, is_off: Columns | None, is_output: bool) -> Columns:

@@ -39,7 +39,7 @@ class LayeredEncoding(Encoding):
     thresholds: list[Columns] = field(default_factory=list)
     outputs: list[Columns] = field(default_factory=list)  # of the hidden layers, and the paper's output
     products: list[Columns] = field(default_factory=list)  # s of layers 2..K: m × d_k × d_{k-1} × R
-    all_off: list[Columns] = field(default_factory=list)  # z of layers 2..K, where needed
+    all_off: list[Columns | None] = field(default_factory=list)  # z of layers 2..K, where needed
     halves: list[tuple[Columns, Columns]] = field(default_factory=list)  # w = 2 b - 1: pairs (w, b)
     used: list[Columns] = field(default_factory=list)  # n of every layer, where they count
     errors: Columns | None = None
@@ -84,8 +84,9 @@ class LayeredEncoding(Encoding):
             if 0 < k <= len(self.products):
                 reached = _reached(levels[k - 1], self.products[k - 1].shape[3])
                 point[self.products[k - 1]] = layer.weights[None, :, :, None] * reached[:, None]
-            if k and self.all_off:
-                point[self.all_off[k - 1]] = ~levels[k - 1].any(axis=1)
+            is_off = self.all_off[k - 1] if k else None
+            if is_off is not None:
+                point[is_off] = ~levels[k - 1].any(axis=1)
         for weights, bits in self.halves:
             point[bits] = (point[weights] + 1) / 2
         for weights, is_used in zip(self.weights, self.used, strict=False):
@@ -99,7 +100,7 @@ class LayeredEncoding(Encoding):
             is_squared = isinstance(self.real.loss, Squared)
             misses = values - self.real.targets if is_squared else self.real.loss.costs(values, self._scaled_targets)
             point[self.misses] = misses
-            if np.abs(point[self.weights[-1]]).max() > self.real.limit:
+            if not self.real.holds(layers[-1]):
                 return None
         return np.clip(point, self.model.lower, self.model.upper)
 

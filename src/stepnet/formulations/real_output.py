@@ -75,6 +75,11 @@ class RealOutput:
         ridge = self.loss.ridge if isinstance(self.loss, Squared) else 0.0
         return self.size**2, ridge * self.size**2
 
+    def holds(self, layer: Layer) -> bool:
+        """Whether a last layer in the units of the program lies within its limits."""
+        sizes = np.abs(layer.weights).max(), np.abs(layer.thresholds).max()
+        return bool(sizes[0] <= self.limit and sizes[1] <= self.largest_threshold)
+
     def scaled(self, layer: Layer) -> Layer:
         return layer.with_(layer.weights / self.size, (layer.thresholds + self.centres) / self.size)
 

@@ -10,13 +10,14 @@ from sklearn.base import BaseEstimator
 
 from stepnet.backends.base import Backend, Task
 from stepnet.backends.registry import backend_for
-from stepnet.errors import NotAcceptedError, SolverFailure
+from stepnet.errors import Answer, SolverFailure
 from stepnet.formulations.halves import half
 from stepnet.formulations.layered_encoding import LayeredEncoding
-from stepnet.formulations.registry import formulation_for
+from stepnet.formulations.registry import accepted_formulation, formulation_for
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
 from stepnet.network import Network
+from stepnet.problem.problem import Problem
 from stepnet.result import Claim
 from stepnet.search.polish import centred
 from stepnet.search.start import random_network
@@ -44,15 +45,20 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
     solver: str = "auto"
     half_share: float = 0.5
 
+    def accepts(self, problem: Problem) -> Answer:
+        formulation, answer = accepted_formulation(self.formulation, problem)
+        if formulation.name == "gates":
+            return Answer(
+                "Alternating takes formulation='tight' or 'paper'; the programs of 'gates' have no layers to alternate "
+                "between."
+            )
+        return answer
+
     def work(self, run: Run, start: Network | None = None) -> None:
         problem = run.problem
-        formulation = formulation_for(self.formulation, problem)
-        (encoding, *others) = formulation.encode(problem)
-        if others or not isinstance(encoding, LayeredEncoding):
-            raise NotAcceptedError(
-                f"Alternating takes formulation='tight' or 'paper'; got {formulation.name!r}, whose programs have no "
-                f"layers to alternate between."
-            )
+        self.require(problem)
+        (encoding,) = formulation_for(self.formulation, problem).encode(problem)
+        assert isinstance(encoding, LayeredEncoding)
         backend = backend_for(self.solver, encoding.model)
         begin(run, start, separate=False)
         run.stage = "alternating"

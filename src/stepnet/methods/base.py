@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from stepnet.certify import is_optimal
+from stepnet.errors import Answer, NotAcceptedError
 from stepnet.limits import Budget
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
@@ -170,5 +171,15 @@ class Method(ABC):
     """Works on a run until it is over or the method has nothing more to try."""
 
     @abstractmethod
+    def accepts(self, problem: Problem) -> Answer:
+        """Whether this method takes the problem; if not, the reason and what would do."""
+
+    @abstractmethod
     def work(self, run: Run, start: Network | None = None) -> None:
         """Offer networks and raise bounds."""
+
+    def require(self, problem: Problem) -> None:
+        """Raise the reason if this method does not take the problem."""
+        answer = self.accepts(problem)
+        if not answer:
+            raise NotAcceptedError(answer.reason)

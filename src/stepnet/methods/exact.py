@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Task
 from stepnet.backends.registry import backend_for, named_backend
-from stepnet.errors import SolverFailure
+from stepnet.errors import Answer, SolverFailure
 from stepnet.formulations.base import Encoding, Formulation
-from stepnet.formulations.registry import formulation_for
+from stepnet.formulations.registry import accepted_formulation, formulation_for
 from stepnet.formulations.tight import encode_thin
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
@@ -53,6 +53,9 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     solver: str = "auto"
     free_bounds: bool = True
     search_share: float = 0.1
+
+    def accepts(self, problem: Problem) -> Answer:
+        return accepted_formulation(self.formulation, problem)[1]
 
     def work(self, run: Run, start: Network | None = None) -> None:
         self.check(run.problem)

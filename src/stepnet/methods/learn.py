@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
 
-from stepnet.errors import NotAcceptedError
+from stepnet.errors import Answer
 from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
 from stepnet.network import Network
+from stepnet.problem.problem import Problem
 from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
 
 
@@ -37,10 +38,11 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     rate: float = 0.02
     strength: float = 1.0
 
+    def accepts(self, problem: Problem) -> Answer:
+        return accepts_descent(problem)
+
     def work(self, run: Run, start: Network | None = None) -> None:
-        answer = accepts_descent(run.problem)
-        if not answer:
-            raise NotAcceptedError(answer.reason)
+        self.require(run.problem)
         begin(run, start, separate=False)
         run.announce("learning")
         network = descend_network(

@@ -7,11 +7,13 @@ from functools import partial
 
 from sklearn.base import BaseEstimator
 
+from stepnet.errors import Answer
 from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
 from stepnet.methods.search import BRIEF, search_within
 from stepnet.network import Network
+from stepnet.problem.problem import Problem
 from stepnet.search.local_search import Effort, accepts_search
 from stepnet.search.polish import centred, polished
 
@@ -33,6 +35,9 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
     exact: Exact = field(default_factory=lambda: Exact(search_share=0.0))
     search_share: float = 0.3
     sparse: bool = False
+
+    def accepts(self, problem: Problem) -> Answer:
+        return self.exact.accepts(problem)
 
     def work(self, run: Run, start: Network | None = None) -> None:
         self.exact.check(run.problem)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
 
-from stepnet.errors import NotAcceptedError
+from stepnet.errors import Answer
 from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
 from stepnet.network import Network
+from stepnet.problem.problem import Problem
 from stepnet.search.local_search import Effort, accepts_search, kernels_ready, local_search
 from stepnet.search.polish import centred
 
@@ -33,10 +34,11 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
     moves: int = 20_000
     starts: int | None = None
 
+    def accepts(self, problem: Problem) -> Answer:
+        return accepts_search(problem)
+
     def work(self, run: Run, start: Network | None = None) -> None:
-        answer = accepts_search(run.problem)
-        if not answer:
-            raise NotAcceptedError(answer.reason)
+        self.require(run.problem)
         begin(run, start)
         if not run.is_over:
             search_within(run, 1.0, Effort(moves=self.moves, starts=self.starts or 10**9))

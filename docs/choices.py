@@ -1,0 +1,121 @@
+"""Writes choices.md: which choice works with which formulation, solver and method, asked of the code itself.
+
+python docs/choices.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from stepnet import (
+    Absolute,
+    Alternating,
+    Constraint,
+    Exact,
+    Hinge,
+    Integers,
+    Learn,
+    Prove,
+    Raises,
+    Search,
+    Squared,
+    Staircase,
+    StepClassifier,
+    StepRegressor,
+)
+from stepnet.backends.registry import BACKENDS
+from stepnet.errors import Answer
+from stepnet.formulations.registry import FORMULATIONS
+from stepnet.problem.problem import Problem
+
+PAGE = Path(__file__).with_name("choices.md")
+
+X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0], [1.0, 3.0], [0.0, 3.0]])
+TWO, THREE, NUMBERS = [0, 1, 0, 1, 0, 1], [0, 1, 2, 0, 1, 2], [0.0, 1.5, 2.0, 3.5, 4.0, 5.5]
+BETWEEN = Constraint({(1, 0, 0): 1.0, (1, 0, 1): -1.0}, lower=0.0)
+
+
+def classify(labels=TWO, **options) -> Problem:
+    return StepClassifier(**{"hidden": (2,)} | options).problem(X, labels)
+
+
+def predict(targets=NUMBERS, **options) -> Problem:
+    return StepRegressor(**{"hidden": (2,)} | options).problem(X, targets)
+
+
+CHOICES: dict[str, Problem] = {
+    "two classes, real weights, steps": classify(),
+    "no hidden layer": classify(hidden=()),
+    "two hidden layers": classify(hidden=(2, 2)),
+    "six neurons": classify(hidden=(6,)),
+    'threshold="layer"': classify(threshold="layer"),
+    "threshold=0.0": classify(threshold=0.0),
+    "threshold=0.5": classify(threshold=0.5),
+    'weights="binary"': classify(weights="binary"),
+    'weights="sign"': classify(weights="sign"),
+    'weights="ternary"': classify(weights="ternary"),
+    "weights=Integers(3)": classify(weights=Integers(3)),
+    'weights=("real", "ternary")': classify(weights=("real", "ternary")),
+    'activation="sign"': classify(activation="sign"),
+    "Staircase, learned thresholds": classify(activation=Staircase((0, 1, 2))),
+    "Staircase, fixed thresholds": classify(activation=Staircase((0, 1, 2), (-0.5, 1.0))),
+    'three classes, output="one_hot"': classify(THREE, output="one_hot"),
+    'three classes, output="ordinal"': classify(THREE, output="ordinal"),
+    'loss="hinge"': classify(loss=Hinge()),
+    "sparsity=4": classify(sparsity=4),
+    'sparsity="fewest"': classify(sparsity="fewest"),
+    "constraints=[Raises(0)]": classify(constraints=[Raises(0)]),
+    "constraints=[Constraint(...)]": classify(constraints=[BETWEEN]),
+    "numbers, squared errors": predict(loss=Squared()),
+    "numbers, absolute errors": predict(loss=Absolute()),
+    "several numbers": predict(np.column_stack([NUMBERS, NUMBERS[::-1]])),
+    'numbers, weights="ternary"': predict(weights="ternary"),
+    "numbers, sparsity=5": predict(sparsity=5),
+}
+METHODS = {
+    "prove": Prove(),
+    "learn": Learn(),
+    "search": Search(),
+    "exact": Exact(),
+    "alternating": Alternating(),
+}
+
+
+def answers(problem: Problem) -> dict[str, Answer]:
+    """What formulations, solvers (with the formulation ``tight``) and methods say of a problem."""
+    found = {name: formulation.accepts(problem) for name, formulation in FORMULATIONS.items()}
+    model = FORMULATIONS["tight"].encode(problem)[0].model if found["tight"] else None
+    for name, backend in BACKENDS.items():
+        found[name] = found["tight"] if model is None else backend.accepts(model)
+    return found | {name: method.accepts(problem) for name, method in METHODS.items()}
+
+
+def page() -> str:
+    columns = [*FORMULATIONS, *BACKENDS, *METHODS]
+    lines = [
+        "# What works with what",
+        "",
+        "Written by `python docs/choices.py`, which asks the code itself; a test compares. Formulations, then solvers",
+        "(with the formulation `tight`), then methods. A number says why not, below; the message says what would do.",
+        'With `output="one_vs_one"`, the default for several classes, every pair is a problem of two classes.',
+        "",
+        "| choice | " + " | ".join(columns) + " |",
+        "|---" * (len(columns) + 1) + "|",
+    ]
+    reasons: list[str] = []
+    for choice, problem in CHOICES.items():
+        cells = []
+        for answer in answers(problem).values():
+            if not answer and answer.reason not in reasons:
+                reasons.append(answer.reason)
+            cells.append("yes" if answer else f"({reasons.index(answer.reason) + 1})")
+        lines.append(f"| {choice} | " + " | ".join(cells) + " |")
+    lines += ["", *(f"{number}. {reason}" for number, reason in enumerate(reasons, start=1))]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"{PAGE.name} written")
