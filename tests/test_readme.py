@@ -5,6 +5,8 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 # What may differ from one run to the next.
 CHANGING = [
@@ -20,13 +22,21 @@ def steady(text):
     return text.strip()
 
 
-def test_the_example_prints_what_the_readme_says():
-    code, output = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", README, re.DOTALL).groups()
+EXAMPLES = re.findall(r"```python\n(.*?)```\s+```\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize(("code", "output"), EXAMPLES)
+def test_the_examples_print_what_the_readme_says(code, output):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {})
     assert steady(printed.getvalue()) == steady(output)
-    assert float(re.search(r"accuracy ([\d.]+)", printed.getvalue())[1]) > 90
+    for accuracy in re.findall(r"accuracy ([\d.]+)", printed.getvalue()):
+        assert float(accuracy) > 90
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) == 2
 
 
 def test_every_command_of_the_readme_exists():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import train_test_split
 
-from conftest import CUBE, PARITY, XOR, make_problem
+from conftest import CUBE, PARITY, XOR, make_problem, solve
+from stepnet import Exact
 from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.limits import Budget
 from stepnet.search.kernels import Buffers
@@ -39,6 +40,16 @@ def test_parity_is_found_from_every_seed(seed):
 def test_row_weights_are_minimised_not_rows():
     problem = make_problem(XOR, [0, 1, 1, 0], (1,), sample_weight=[3, 2, 5, 4])
     assert search(problem, target=2)[0] == 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_integer_layers_that_share_a_threshold_reach_the_optimum(seed):
+    rng = np.random.default_rng(seed)
+    problem = make_problem(rng.integers(-2, 3, (12, 2)), rng.integers(0, 2, 12), (2,), "layer", "ternary")
+    optimum = solve(problem, Exact(formulation="tight"))[0].loss
+    loss, network = search(problem, effort=Effort(moves=1000, starts=4))
+    assert loss == optimum
+    assert problem.refuses(network) is None
 
 
 def test_threshold_zero_and_growing_weights_end():

@@ -35,6 +35,7 @@ from stepnet.search.start import random_scaled_network
 
 _PATIENCE = 60  # moves without gain before something else is tried
 _FLAT = 1e-12
+_SHARED = 0.1  # of the moves, where a layer shares a threshold
 _REMEMBERED = 2_000  # last layers
 _BETWEEN_LOOKS = 20  # moves
 
@@ -166,6 +167,8 @@ class _Climber:
     def move(self) -> bool:
         """Try one direction of one neuron; whether the penalised loss fell."""
         k, j = self.neurons[self.rng.integers(len(self.neurons))]
+        if self._shares_integer_threshold(k) and self.rng.random() < _SHARED:
+            return self._move_shared_threshold(k)
         thresholds, costs = self._levels_and_costs(k, j)
         levels = ((self.signals[k] @ self.W[k][j])[:, None] >= thresholds).sum(axis=1)
         now = float(costs[np.arange(len(levels)), levels].sum())
@@ -194,6 +197,26 @@ class _Climber:
             self.loss = before
             return False
         return self.loss < before - self.flat
+
+    def _shares_integer_threshold(self, k: int) -> bool:
+        """Whether the neurons of a layer have one threshold that weights cannot take up."""
+        is_shared = self.architecture.threshold == "layer" and len(self.W[k]) > 1
+        return is_shared and self.domains[k].is_integer and self.kinds[k] != ARGMAX
+
+    def _move_shared_threshold(self, k: int) -> bool:
+        """Shift the threshold of a whole layer by a small integer."""
+        before, penalised = self.loss, float(self._row_costs(self.signals[-1], self.penalties).sum())
+        old = self.T[k], self.signals[k + 1 :], self.W[-1], self.T[-1]
+        self.T[k] = self.T[k] + self.rng.choice([-2.0, -1.0, 1.0, 2.0])
+        self.signals[k + 1 :] = self._forward(k, self.signals[k])[1:]
+        self.refit()
+        reached = float(self._row_costs(self.signals[-1], self.penalties).sum())
+        if reached > penalised + self.flat:
+            self.T[-1] = old[3]
+            self.T[k], self.signals[k + 1 :], self.W[-1] = old[:3]
+            self.loss = before
+            return False
+        return reached < penalised - self.flat
 
     def _asks_least_squares(self, k: int) -> bool:
         """Whether a line shows the loss after least squares; for other losses a hint that is asked now and then."""
