@@ -7,9 +7,7 @@ weights the best of the steps that stay in the domain. For outputs that are comp
 neuron has two levels a row: behind the best of the others, and before it.
 
 Losses that read the outputs' values leave the last layer to a convex problem, solved after each gain.
-For squared errors and the layer below it, the line search even sees the loss after that: with the
-other neurons' columns projected away, a column c of weight rows lowers the loss by |c·R|² / |c|², where R
-are the residuals, and both change by one row at a time along the line.
+For squared errors and the layer below it, the line search even sees the loss after that.
 
 The compiled kernels do the same for steps, one output bit and real weights, much faster.
 """
@@ -18,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,10 +30,20 @@ from stepnet.problem.constraint import Row
 from stepnet.problem.last_layer import best_last_layer
 from stepnet.problem.loss import Hinge, RealLoss, Squared, signs
 from stepnet.problem.problem import Problem
+from stepnet.search.lines import (
+    FLAT,
+    Events,
+    LeastSquares,
+    Line,
+    best_interval,
+    best_place,
+    by_table,
+    events_along,
+    threshold_events,
+)
 from stepnet.search.start import random_scaled_network
 
 _PATIENCE = 60  # moves without gain before something else is tried
-_FLAT = 1e-12
 _SHARED = 0.1  # of the moves, where a layer shares a threshold
 _REMEMBERED = 2_000  # last layers
 _BETWEEN_LOOKS = 20  # moves
@@ -71,25 +80,21 @@ def search_anything_once(
     return best_network
 
 
-class Events(NamedTuple):
-    """How the levels of a neuron change along a line: at each step, in order, one row from one level to another."""
+class _Neuron(NamedTuple):
+    """A neuron where a line begins: what it is, where the rows lie, and what they cost."""
 
-    steps: Floats
-    rows: NDArray[np.int64]
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
-    first: NDArray[np.int64]  # the level of every row before all steps
-
-
-class _Base(NamedTuple):
-    """The weights of a neuron where a line begins, and which of them may move along it."""
-
+    layer: int
+    number: int
     weights: Floats
-    free: NDArray[np.bool_]
+    free: NDArray[np.bool_]  # which of the weights may move
+    values: Floats  # of the rows
+    levels: NDArray[np.int64]  # of the rows
+    thresholds: Floats  # between the levels: rows × L
+    costs: Floats  # rows × levels
+    follow: Callable[[Events], Line]  # the loss along a line
 
 
-# The steps that matter, in order, and the loss before, between and after them.
-Line = tuple[Floats, Floats]
+_Proposal = tuple[float, Floats, Floats]  # the loss, weights and thresholds after a move
 
 
 class _Climber:
@@ -103,7 +108,7 @@ class _Climber:
         self.row_weights = problem.dataset.weights
         self.penalties = self.row_weights.copy()
         self.kinds, self.domains = self.architecture.activations, self.architecture.domains
-        self.flat = _FLAT * problem.accuracy.scale if self.real else _FLAT
+        self.flat = FLAT * problem.accuracy.scale if self.real else FLAT
         self.W = [layer.weights.copy() for layer in network.layers]
         self.T = [layer.thresholds.reshape(layer.width, -1).copy() for layer in network.layers]
         self.given = [T.copy() for T in self.T]
@@ -172,16 +177,14 @@ class _Climber:
         thresholds, costs = self._levels_and_costs(k, j)
         levels = ((self.signals[k] @ self.W[k][j])[:, None] >= thresholds).sum(axis=1)
         now = float(costs[np.arange(len(levels)), levels].sum())
-        follow: Callable[[Events], Line] = lambda events: _by_table(events, costs)  # noqa: E731
+        follow: Callable[[Events], Line] = partial(by_table, costs=costs)
         if self._asks_least_squares(k):
-            now, follow = self.loss if self.is_least_squares else np.inf, self._by_least_squares(k, j)
-        base = self._base(k, j)
-        values = self.signals[k] @ base.weights
+            now, follow = self.loss if self.is_least_squares else np.inf, self._least_squares(k, j).along
+        weights, free = self._base(k, j)
+        values = self.signals[k] @ weights
         levels = (values[:, None] >= thresholds).sum(axis=1)
-        if self.domains[k].is_integer:
-            proposal = self._integer_proposal(k, j, base, values, levels, thresholds, follow)
-        else:
-            proposal = self._real_proposal(k, j, base, values, levels, thresholds, costs, follow)
+        neuron = _Neuron(k, j, weights, free, values, levels, thresholds, costs, follow)
+        proposal = self._integer_proposal(neuron) if self.domains[k].is_integer else self._real_proposal(neuron)
         if proposal is None or proposal[0] > now + self.flat or not self._is_allowed(k, j, proposal[1]):
             return False
         reached, weights, own = proposal
@@ -224,12 +227,15 @@ class _Climber:
             return False
         return self.is_least_squares or self.rng.random() < 0.5
 
-    def _base(self, k: int, j: int) -> _Base:
-        """Where a line begins. Where few weights may be non-zero, one of them now and then gives way to another."""
+    def _base(self, k: int, j: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """The weights where a line begins, and which of them may move along it.
+
+        Where few weights may be non-zero, one of them now and then gives way to another.
+        """
         weights = self.W[k][j]
         room = self.constraints.room(self.W, k)
         if np.isinf(room):
-            return _Base(weights, np.ones(len(weights), dtype=bool))
+            return weights, np.ones(len(weights), dtype=bool)
         weights, support = weights.copy(), np.flatnonzero(weights)
         if len(support) and self.rng.random() < 0.3 and self.domains[k].contains(np.zeros(1)):
             weights[self.rng.choice(support)] = 0.0
@@ -237,7 +243,7 @@ class _Climber:
         free = weights != 0
         idle = self.rng.permutation(np.flatnonzero(~free))
         free[idle[: self.rng.integers(int(min(room, len(idle))) + 1)]] = True
-        return _Base(weights, free)
+        return weights, free
 
     def _is_allowed(self, k: int, j: int, weights: Floats) -> bool:
         """Whether the constraints admit these weights of a neuron."""
@@ -255,7 +261,7 @@ class _Climber:
         low, high = -np.inf, np.inf
         for row in self.user_rows.get((k, j), ()):
             slope = sum(c * direction[i] for (q, p, i), c in row.terms if (q, p) == (k, j))
-            if abs(slope) > _FLAT:
+            if abs(slope) > FLAT:
                 ends = sorted((side - row.value(self.W)) / slope for side in (row.lower, row.upper))
                 low, high = max(low, ends[0]), min(high, ends[1])
         return min(low, 0.0), max(high, 0.0)
@@ -311,69 +317,32 @@ class _Climber:
             costs[:, level] = self._row_costs(self._forward(k + 1, signals)[-1], self.penalties)
         return np.broadcast_to(self.T[k][j], (m, n_levels - 1)), costs
 
-    def _by_least_squares(self, k: int, j: int) -> Callable[[Events], Line]:
-        """The loss along a line if the last layer follows at every step."""
-        ridge = self.real.ridge if isinstance(self.real, Squared) else 0.0
-        targets = signs(self.y)[:, None] if isinstance(self.real, Hinge) else self.y
-        roots = np.sqrt(self.row_weights)[:, None]
+    def _least_squares(self, k: int, j: int) -> LeastSquares:
         others = np.delete(self.signals[k + 1], j, axis=1)
-        n_others = others.shape[1]
-        if self.architecture.intercept:
-            others = np.column_stack([others, np.ones(len(others))])
-        left, right = roots * others, roots * targets
-        if ridge:
-            left = np.vstack([left, np.sqrt(ridge) * np.eye(n_others, others.shape[1])])
-            right = np.vstack([right, np.zeros((n_others, right.shape[1]))])
-        basis = _orthonormal(left)
-        residuals = right - basis @ (basis.T @ right)
-        without = float((residuals**2).sum())
-        # What a unit in one row adds to c·R and to the projection of c on the others' columns.
-        unit = roots * np.column_stack([residuals, basis])[: len(roots)]
-        n_outputs, values = residuals.shape[1], np.array(self.kinds[k].values)
+        targets = signs(self.y)[:, None] if isinstance(self.real, Hinge) else self.y
+        ridge = self.real.ridge if isinstance(self.real, Squared) else 0.0
+        values, intercept = np.array(self.kinds[k].values), self.architecture.intercept
+        return LeastSquares(others, targets, self.row_weights, values, ridge=ridge, intercept=intercept)
 
-        def follow(events: Events) -> Line:
-            column = values[events.first]
-            rises = values[events.after] - values[events.before]
-            sums = np.vstack([column @ unit, rises[:, None] * unit[events.rows]]).cumsum(axis=0)
-            sizes = self.row_weights[events.rows] * (values[events.after] ** 2 - values[events.before] ** 2)
-            sizes = np.append(self.row_weights @ column**2, sizes).cumsum()
-            apart = sizes + ridge - (sums[:, n_outputs:] ** 2).sum(axis=1)
-            gains = (sums[:, :n_outputs] ** 2).sum(axis=1) / np.maximum(apart, _FLAT)
-            return events.steps, without - np.where(apart > 1e-9 * (sizes + ridge), gains, 0.0)
-
-        return follow
-
-    def _real_proposal(
-        self,
-        k: int,
-        j: int,
-        base: _Base,
-        values: Floats,
-        levels: NDArray[np.int64],
-        thresholds: Floats,
-        costs: Floats,
-        follow: Callable[[Events], Line],
-    ) -> tuple[float, Floats, Floats] | None:
-        """The loss, weights and thresholds after the best step along a direction."""
+    def _real_proposal(self, neuron: _Neuron) -> _Proposal | None:
+        """The best step along a direction."""
+        k, j, values, thresholds = neuron.layer, neuron.number, neuron.values, neuron.thresholds
         number = self._threshold_to_move(k)
         if number is not None:
-            low, high = self._room(k, j, number)
-            found = _best_interval(
-                *follow(_threshold_events(values, levels, thresholds, number)), self.rng, self.flat, low, high
-            )
+            line = neuron.follow(threshold_events(values, neuron.levels, thresholds, number))
+            found = best_interval(*line, self.rng, self.flat, *self._room(k, j, number))
             if found is None:
                 return None
             own = self.T[k][j].copy()
             own[number] += found[1]
-            return found[0], base.weights, own
-        dw, dt = self._direction(k, values, levels, thresholds, costs)
-        dw = np.where(base.free & ~self._pinned(k, j), dw, 0.0)
-        low, high = self._reach(k, j, dw)
-        slopes = self.signals[k] @ dw - dt
-        found = _best_interval(*follow(_events(values[:, None] - thresholds, slopes)), self.rng, self.flat, low, high)
+            return found[0], neuron.weights, own
+        dw, dt = self._direction(neuron)
+        dw = np.where(neuron.free & ~self._pinned(k, j), dw, 0.0)
+        line = neuron.follow(events_along(values[:, None] - thresholds, self.signals[k] @ dw - dt))
+        found = best_interval(*line, self.rng, self.flat, *self._reach(k, j, dw))
         if found is None:
             return None
-        weights, own = base.weights + found[1] * dw, self.T[k][j] + found[1] * dt
+        weights, own = neuron.weights + found[1] * dw, self.T[k][j] + found[1] * dt
         size = max(np.abs(weights).max(), np.abs(own).max())
         if size > 1e6:
             return None
@@ -404,20 +373,19 @@ class _Climber:
         high = own[number + 1] - own[number] if number + 1 < len(own) else np.inf
         return float(low), float(high)
 
-    def _direction(
-        self, k: int, values: Floats, levels: NDArray[np.int64], thresholds: Floats, costs: Floats
-    ) -> tuple[Floats, float]:
+    def _direction(self, neuron: _Neuron) -> tuple[Floats, float]:
         """Towards a wrong row with the nearest right ones held in place, one coordinate, or at random."""
+        k, values, costs = neuron.layer, neuron.values, neuron.costs
         n = self.signals[k].shape[1]
         learns = self.architecture.threshold == "neuron" and self.kinds[k].thresholds is None
         kind, every = self.rng.random(), np.arange(len(values))
         if kind < 0.5:
-            now, best = costs[every, levels], costs.min(axis=1)
+            now, best = costs[every, neuron.levels], costs.min(axis=1)
             wrong = np.flatnonzero(now > best)
             right = np.flatnonzero((now <= best) & (costs.max(axis=1) > best))
             if len(wrong):
                 row = wrong[self._which(now[wrong] - best[wrong])]
-                distance = np.abs(values[right, None] - thresholds[right]).min(axis=1)
+                distance = np.abs(values[right, None] - neuron.thresholds[right]).min(axis=1)
                 n_held = min(len(right), 1 + int(self.rng.integers(max(1, n if learns else n - 1))))
                 held = right[np.argpartition(distance, n_held - 1)[:n_held]] if n_held else right[:0]
                 vectors = np.column_stack([self.signals[k], np.full(len(values), -1.0 if learns else 0.0)])
@@ -441,124 +409,35 @@ class _Climber:
             return int(self.rng.integers(len(gains)))
         return int(self.rng.choice(len(gains), p=gains / gains.sum()))
 
-    def _integer_proposal(
-        self,
-        k: int,
-        j: int,
-        base: _Base,
-        values: Floats,
-        levels: NDArray[np.int64],
-        thresholds: Floats,
-        follow: Callable[[Events], Line],
-    ) -> tuple[float, Floats, Floats] | None:
+    def _integer_proposal(self, neuron: _Neuron) -> _Proposal | None:
         """One weight over its whole domain, or one threshold over all places."""
-        domain, n = self.domains[k], self.signals[k].shape[1]
+        k, j, n = neuron.layer, neuron.number, len(neuron.weights)
         learns = self.kinds[k].thresholds is None and self.architecture.fixed_threshold is None
-        position = int(self.rng.integers(n + (1 if learns else 0)))
-        if position < n and base.free[position]:
-            events = _events(values[:, None] - thresholds, self.signals[k][:, position])
-            places = domain.values - base.weights[position]
-            reached, step = _best_place(*follow(events), places, self.rng, self.flat)
-            weights = base.weights.copy()
-            weights[position] += step
-            return reached, weights, self.T[k][j]
-        return self._integer_threshold(k, j, base, values, levels, thresholds, follow)
+        position = int(self.rng.integers(n + 1 if learns else n))
+        if position == n:
+            return self._integer_threshold(neuron)
+        if not neuron.free[position]:
+            return None
+        line = neuron.follow(events_along(neuron.values[:, None] - neuron.thresholds, self.signals[k][:, position]))
+        places = self.domains[k].values - neuron.weights[position]
+        reached, step = best_place(*line, places, self.rng, self.flat)
+        weights = neuron.weights.copy()
+        weights[position] += step
+        return reached, weights, self.T[k][j]
 
-    def _integer_threshold(
-        self,
-        k: int,
-        j: int,
-        base: _Base,
-        values: Floats,
-        levels: NDArray[np.int64],
-        thresholds: Floats,
-        follow: Callable[[Events], Line],
-    ) -> tuple[float, Floats, Floats] | None:
+    def _integer_threshold(self, neuron: _Neuron) -> _Proposal | None:
         """One threshold of the neuron shifted by an integer, unless other neurons share it."""
+        k, j = neuron.layer, neuron.number
         if self.architecture.threshold == "layer" and len(self.W[k]) > 1:
             return None
         number = int(self.rng.integers(self.T[k].shape[1]))
         low, high = self._room(k, j, number)
-        steps, losses = follow(_threshold_events(values, levels, thresholds, number))
+        steps, losses = neuron.follow(threshold_events(neuron.values, neuron.levels, neuron.thresholds, number))
         if not len(steps):
             return None
         places = np.unique(np.concatenate([np.floor(steps), np.ceil(steps), [0.0]]))
         places = places[(places >= low) & (places <= high)]
-        reached, shift = _best_place(steps, losses, places, self.rng, self.flat)
+        reached, shift = best_place(steps, losses, places, self.rng, self.flat)
         own = self.T[k][j].copy()
         own[number] += shift
-        return reached, base.weights, own
-
-
-def _orthonormal(matrix: Floats) -> Floats:
-    """A basis of the space that the columns span."""
-    left, sizes, _ = np.linalg.svd(matrix, full_matrices=False)
-    return np.asarray(left[:, sizes > 1e-10 * sizes.max(initial=_FLAT)])
-
-
-def _events(offsets: Floats, slopes: Floats) -> Events:
-    """What happens along a line on which values less thresholds, ``offsets`` (rows × L), rise by ``slopes``."""
-    n_thresholds = offsets.shape[1]
-    moving = np.abs(slopes) > _FLAT
-    first = np.where(moving, np.where(slopes > 0, 0, n_thresholds), (offsets >= 0).sum(axis=1))
-    rows = np.repeat(np.flatnonzero(moving), n_thresholds)
-    numbers = np.tile(np.arange(n_thresholds), int(moving.sum()))
-    steps = (-offsets[moving] / slopes[moving, None]).ravel()
-    falls = slopes[rows] < 0
-    order = np.argsort(steps)
-    before, after = numbers + falls, numbers + ~falls
-    return Events(steps[order], rows[order], before[order], after[order], first)
-
-
-def _threshold_events(values: Floats, levels: NDArray[np.int64], thresholds: Floats, number: int) -> Events:
-    """What happens as one threshold rises alone: rows change between its two levels only."""
-    between = np.isin(levels, (number, number + 1))
-    rows = np.flatnonzero(between)
-    steps = values[rows] - thresholds[rows, number]
-    order = np.argsort(steps)
-    before, after = np.full(len(rows), number + 1), np.full(len(rows), number)
-    return Events(steps[order], rows[order], before, after, np.where(between, number + 1, levels))
-
-
-def _by_table(events: Events, costs: Floats) -> Line:
-    """The loss along a line where each row costs what the table says of its level."""
-    deltas = costs[events.rows, events.after] - costs[events.rows, events.before]
-    used = deltas != 0
-    loss = float(costs[np.arange(len(costs)), events.first].sum())
-    return events.steps[used], loss + np.append(0.0, np.cumsum(deltas[used]))
-
-
-def _best_place(
-    steps: Floats, losses: Floats, places: Floats, rng: np.random.Generator, flat: float
-) -> tuple[float, float]:
-    """The least loss among some places on a line, and one of the places that have it."""
-    losses = losses[np.searchsorted(steps, places)]
-    ties = np.flatnonzero(losses <= losses.min() + flat)
-    chosen = ties[rng.integers(len(ties))]
-    return float(losses[chosen]), float(places[chosen])
-
-
-def _best_interval(
-    steps: Floats,
-    losses: Floats,
-    rng: np.random.Generator,
-    flat: float,
-    low: float = -np.inf,
-    high: float = np.inf,
-) -> tuple[float, float] | None:
-    """The least loss along a line and a step into an interval that has it; wide ones first."""
-    if not len(steps):
-        return None
-    reach = steps[-1] - steps[0] + 1.0
-    ends = np.concatenate([[steps[0] - reach], steps, [steps[-1] + reach]])
-    ends = np.clip(ends, low, high)
-    lengths = np.diff(ends)
-    proper = lengths > 1e-9 * (1.0 + np.abs(ends[:-1]) + np.abs(ends[1:]))
-    if not proper.any():
-        return None
-    least = losses[proper].min()
-    candidates = np.flatnonzero(proper & (losses <= least + flat))
-    keys = np.minimum(lengths[candidates], reach / 4) * rng.random(len(candidates))
-    chosen = candidates[keys.argmax()]
-    step = ends[chosen] + lengths[chosen] * (0.25 + 0.5 * rng.random())
-    return float(losses[chosen]), float(step)
+        return reached, neuron.weights, own
