@@ -234,3 +234,29 @@ def test_three_classes_signs_and_exports(tmp_path):
     assert stepnet("export", "t.csv", "--target", "size", cwd=tmp_path).returncode == 0
     result = stepnet("export", "t.csv", "--target", "size", "--output", "one_vs_one", cwd=tmp_path)
     assert (result.returncode, "one a pair" in result.stderr) == (2, True)
+
+
+def test_numbers_sparsity_and_constraints(tmp_path):
+    lines = [f"{a},{b},{10 * (a > 3) - 4 * (b > 2)},{int(a > 3)}" for a in range(8) for b in range(5)]
+    (tmp_path / "d.csv").write_text("\n".join(["age,dose,score,ill", *lines]) + "\n")
+    options = ("--task", "regression", "--drop", "ill", "--hidden", "2", "--out", "m.json")
+    result = stepnet("fit", "d.csv", "--target", "score", *options, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "OPTIMAL for all networks: squared error" in result.stdout
+    assert "R² on the training rows 1.0000" in result.stdout
+    predictions = stepnet("predict", "m.json", "d.csv", cwd=tmp_path).stdout.split()[1:]
+    assert np.allclose([float(number) for number in predictions], [float(line.split(",")[2]) for line in lines])
+    assert stepnet("verify", "m.json", "d.csv", "--target", "score", cwd=tmp_path).returncode == 0
+    options = ("--drop", "score", "--hidden", "2", "--raises", "age", "--lowers", "dose", "--sparsity", "fewest")
+    result = stepnet("fit", "d.csv", "--target", "ill", *options, cwd=tmp_path)
+    assert "loss 0 of 40" in result.stdout
+    assert "2 non-zero weights (the fewest" in result.stdout
+    for bad, word in {
+        ("--raises", "score"): "no feature 'score'",
+        ("--sparsity", "few"): "15,5",
+        ("--task", "ranking"): "classification or regression",
+        ("--loss", "squared"): "'misclassified', 'hinge'",
+    }.items():
+        result = stepnet("fit", "d.csv", "--target", "ill", "--drop", "score", *bad, cwd=tmp_path)
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
+        assert word in result.stderr

@@ -10,7 +10,19 @@ from sklearn.exceptions import NotFittedError
 
 import stepnet
 from conftest import XOR
-from stepnet import Exact, Integers, Learn, Paper, Search, StepClassifier, StepEnsembleClassifier
+from stepnet import (
+    Constraint,
+    Exact,
+    Hinge,
+    Integers,
+    Learn,
+    Lowers,
+    Paper,
+    Raises,
+    Search,
+    StepClassifier,
+    StepEnsembleClassifier,
+)
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.problem.weights import Real
 
@@ -53,6 +65,11 @@ def test_options_come_back(tmp_path):
         {"method": Exact(formulation=Paper(two_sided=True))},
         {"method": Learn(epochs=50)},
         {"method": Search(moves=500, starts=1)},
+        {"loss": Hinge(bound=5.0)},
+        {"sparsity": (4, None)},
+        {"sparsity": "fewest"},
+        {"constraints": [Raises(0), Lowers(1)], "hidden": (1,)},
+        {"constraints": [Constraint({(1, 0, 0): 1.0, (1, 0, 1): -2.0}, lower=0.0, name="more")]},
     ],
 )
 def test_every_parameter_comes_back_in_working_order(parameters, tmp_path):
