@@ -79,6 +79,17 @@ def test_equal_rows_cost_every_network_the_free_bound(seed, loss):
         assert problem.evaluate(best) == pytest.approx(bound)
 
 
+@pytest.mark.parametrize("loss", [Squared(), Absolute()])
+def test_the_free_bound_survives_large_numbers_that_hardly_differ(loss):
+    y = [1e8 + 1e-4 * i for i in (0, 1, 5)] * 20 + [1e8 + 0.1]
+    data = Dataset.from_numbers(np.zeros((61, 1)), y)
+    problem = Problem(data, Architecture.of(1, (1,), "neuron", "real", STEP, IDENTITY, 1), loss)
+    exact = [Fraction(number) for number in y]
+    centre = sum(exact) / len(exact) if loss.name == "squared" else sorted(exact)[30]
+    least = sum((e - centre) ** 2 if loss.name == "squared" else abs(e - centre) for e in exact)
+    assert 0 < Fraction(conflict_bound(problem).value) <= least
+
+
 def test_a_bound_on_the_last_layer_is_kept():
     problem, network = random_problem(0, Squared(bound=1e-9))
     assert "beyond the bound" in problem.refuses(network)

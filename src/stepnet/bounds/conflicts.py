@@ -12,7 +12,7 @@ from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 from stepnet.result import Bound
 
-_ROUNDING = 1e-12  # more than float sums can have added
+_ROUNDING = 1e-12  # relative, of a sum of terms that are not negative
 
 
 def heaviest_of_group(dataset: Dataset) -> NDArray[np.bool_]:
@@ -35,4 +35,5 @@ def conflict_bound(problem: Problem) -> Bound:
         value = math.fsum(dataset.weights[~heaviest_of_group(dataset)])
         return Bound(value, proof="free bound: equal rows of different classes")
     value = loss.cost_of_constants(dataset, dataset.group.astype(np.int64))
-    return Bound(value * (1 - _ROUNDING), proof="free bound: equal rows of different targets")
+    value = max(0.0, value * (1 - _ROUNDING) - loss.excess(dataset))
+    return Bound(value, proof="free bound: equal rows of different targets")
