@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import numpy as np
-from scipy.optimize import linprog, lsq_linear
+from scipy.optimize import linprog, lsq_linear, minimize
 
 
 def rational_answers(layers, X):
@@ -380,3 +380,38 @@ def rational_outputs(layers, X):
                 signals = [Fraction(values[level]) for level in levels]
         answers.append(signals)
     return answers
+
+
+# The smallest move that changes an answer: all sides of all first-layer hyperplanes.
+
+
+def smallest_move(network, row, norm):
+    """By enumeration of activation regions of a network of steps (their closures; a program each)."""
+    W, T = network.layers[0].weights, network.layers[0].thresholds
+    d, n = W.shape
+    layers = [(layer.weights, layer.thresholds) for layer in network.layers]
+    now, best = rational_answers(layers, row[None])[0], np.inf
+    for bits in product([0, 1], repeat=d):
+        if rational_answers(layers[1:], np.array(bits, dtype=float)[None])[0] == now:
+            continue
+        signs = np.where(np.array(bits) == 1, 1.0, -1.0)
+        G, h = signs[:, None] * W, signs * (T - W @ row)
+        if norm == "linf":
+            eye, ones = np.eye(n), np.ones((n, 1))
+            A = np.block([[-G, np.zeros((d, 1))], [eye, -ones], [-eye, -ones]])
+            bounds = [(None, None)] * n + [(0, None)]
+            found = linprog(np.r_[np.zeros(n), 1], A, np.r_[-h, np.zeros(2 * n)], bounds=bounds)
+            best = min(best, found.fun) if found.status == 0 else best
+        elif norm == "l1":
+            found = linprog(np.ones(2 * n), np.hstack([-G, G]), -h, bounds=(0, None))
+            best = min(best, found.fun) if found.status == 0 else best
+        else:
+            inside = linprog(np.zeros(n), -G, -h, bounds=(None, None))
+            if inside.status == 0:
+                rows = {"type": "ineq", "fun": lambda z, G=G, h=h: G @ z - h, "jac": lambda z, G=G: G}
+                options = {"ftol": 1e-14, "maxiter": 300}
+                found = minimize(
+                    lambda z: z @ z, inside.x, jac=lambda z: 2 * z, constraints=rows, method="SLSQP", options=options
+                )
+                best = min(best, np.sqrt(found.fun))
+    return best

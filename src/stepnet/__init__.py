@@ -33,9 +33,17 @@ if TYPE_CHECKING:
     from stepnet.problem.loss import Squared as Squared
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
+    from stepnet.uncertainty.attack import attack as attack
+    from stepnet.uncertainty.attack import certified_radius as certified_radius
+    from stepnet.uncertainty.sets import Ball as Ball
+    from stepnet.uncertainty.sets import Polyhedron as Polyhedron
 
 # Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
 _WHERE = {
+    "attack": "stepnet.uncertainty.attack",
+    "certified_radius": "stepnet.uncertainty.attack",
+    "Ball": "stepnet.uncertainty.sets",
+    "Polyhedron": "stepnet.uncertainty.sets",
     "Absolute": "stepnet.problem.loss",
     "Alternating": "stepnet.methods.alternating",
     "Certificate": "stepnet.certify",

@@ -17,13 +17,18 @@ from stepnet.errors import SolverError, StepnetError
 T = TypeVar("T")
 
 
-def in_order(function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:
-    """The results of ``function(*a)`` for each a, in the order of the arguments."""
+def in_order(
+    function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, prefer: str = "threads"
+) -> Iterator[T]:
+    """The results of ``function(*a)`` for each a, in the order of the arguments.
+
+    Work in Python alone should ask for ``prefer="processes"``.
+    """
     if n_jobs == 1:
         for argument in arguments:
             yield function(*argument)
         return
-    tasks = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator", pre_dispatch="n_jobs", batch_size=1)
+    tasks = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator", pre_dispatch="n_jobs", batch_size=1)
     try:
         with warnings.catch_warnings():
             # Whoever reads only the first results leaves the others on purpose.

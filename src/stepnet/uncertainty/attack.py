@@ -1,0 +1,130 @@
+"""Attacks on many rows: how far each can be moved before the answer changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+
+from stepnet.arithmetic import Floats
+from stepnet.errors import InvalidInputError
+from stepnet.network import Network
+from stepnet.parallel import in_order
+from stepnet.uncertainty.adversary import Adversary, Attack
+from stepnet.uncertainty.sets import Ball, Norm
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """What an adversary can do to each row.
+
+    Attributes
+    ----------
+    radii : ndarray of shape (n_rows,)
+        No move smaller than this changes the row's answer; infinite if none does, 0 if it is wrong already.
+    sizes : ndarray of shape (n_rows,)
+        Sizes of the moves found: nearly the radii. Infinite where there is none.
+    points : ndarray of shape (n_rows, n_features)
+        The rows moved so that the answer changes, each verified; NaN where there is none.
+    are_complete : ndarray of bool
+        False where the search ended at its limit and the radius may be larger.
+    """
+
+    radii: Floats
+    sizes: Floats
+    points: Floats
+    are_complete: NDArray[np.bool_]
+
+    def certified(self, radius: float) -> float:
+        """The share of rows that no move up to this size gets wrong."""
+        return float((self.radii > radius).mean())
+
+
+def attack(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    norm: Norm = "linf",
+    scale: Any = None,
+    low: Any = None,
+    high: Any = None,
+    n_jobs: int | None = 1,
+) -> Attacks:
+    """The smallest move of every row that changes the answer, exact.
+
+    Parameters
+    ----------
+    model : Network or fitted classifier
+    X : array-like of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,), optional
+        True classes (codes, for a Network): rows that are wrong already have radius 0. Without them, the
+        answers of the model count as true.
+    norm : "l1", "l2" or "linf"
+    scale, low, high
+        As of :class:`~stepnet.uncertainty.sets.Ball`.
+    n_jobs : int
+        Processes; -1 for all cores.
+
+    Examples
+    --------
+    >>> from stepnet import Layer, Network, attack
+    >>> network = Network((Layer([[1.0, 1.0]], [1.0]), Layer([[1.0]], [0.5])))
+    >>> attack(network, [[0.0, 0.0], [2.0, 2.0]]).radii.round(6).tolist()
+    [0.5, 1.5]
+    """
+    network: Network = getattr(model, "network_", model)
+    if not isinstance(network, Network):
+        raise InvalidInputError(f"attack() needs a Network or a fitted estimator; got {type(model).__name__}.")
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != network.n_features or not np.isfinite(rows).all():
+        raise InvalidInputError(f"attack() needs finite rows of {network.n_features} features; got shape {rows.shape}.")
+    adversary = Adversary(network, Ball(norm, scale=scale, low=low, high=high))
+    codes = network.predict(rows) if y is None else _codes(model, y, len(rows))
+    # Equal rows of one class are attacked once.
+    keys, where = np.unique(np.column_stack([rows, codes]), axis=0, return_inverse=True)
+    n_parts = min(len(keys), max(1, 4 * int(effective_n_jobs(n_jobs)))) if n_jobs != 1 else 1
+    parts = [(adversary, part) for part in np.array_split(keys, n_parts)]
+    found = [one for part in in_order(_attack_rows, parts, n_jobs, prefer="processes") for one in part]
+    chosen = [found[number] for number in where.ravel()]
+    points = np.array([np.full(network.n_features, np.nan) if one.point is None else one.point for one in chosen])
+    return Attacks(
+        np.array([one.radius for one in chosen]),
+        np.array([one.size for one in chosen]),
+        points.reshape(len(rows), network.n_features),
+        np.array([one.is_complete for one in chosen], dtype=bool),
+    )
+
+
+def certified_radius(
+    model: Any,
+    X: ArrayLike,
+    *,
+    norm: Norm = "linf",
+    scale: Any = None,
+    low: Any = None,
+    high: Any = None,
+    n_jobs: int | None = 1,
+) -> Floats:
+    """For every row the radius below which no move changes its answer."""
+    return attack(model, X, norm=norm, scale=scale, low=low, high=high, n_jobs=n_jobs).radii
+
+
+def _attack_rows(adversary: Adversary, keys: Floats) -> list[Attack]:
+    return [adversary.attack(key[:-1], int(key[-1])) for key in keys]
+
+
+def _codes(model: Any, y: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise InvalidInputError(f"y must have one class for each of the {n_rows} rows; got shape {labels.shape}.")
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return labels.astype(np.int64)
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        raise InvalidInputError(f"y has the label {labels[unknown][0]!r}, which is not one of {classes.tolist()}.")
+    return np.searchsorted(classes, labels).astype(np.int64)
