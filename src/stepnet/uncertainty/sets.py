@@ -72,10 +72,9 @@ class Ball:
 
     def _each(self, name: str, default: float, n_features: int) -> Floats:
         given = getattr(self, name)
-        values = np.full(n_features, default if given is None else given, dtype=np.float64)
-        if given is not None and not np.isscalar(given) and len(given) != n_features:
+        if isinstance(given, tuple) and len(given) != n_features:
             raise InvalidInputError(f"{name}={given!r} must have one number for each of the {n_features} features.")
-        return values
+        return np.full(n_features, default if given is None else given, dtype=np.float64)
 
     @property
     def is_clipped(self) -> bool:
