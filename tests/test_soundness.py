@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from conftest import XOR, make_problem, solve
-from stepnet import Exact, StepClassifier
+from stepnet import Constraint, Exact, Raises, Staircase, StepAutoencoder, StepClassifier, StepRegressor
 from stepnet.backends.registry import BACKENDS
+from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certify import is_optimal
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.formulations.base import scope_of_margin
@@ -146,3 +147,103 @@ def test_the_linear_program_leaves_time_for_the_search():
     classifier = StepClassifier(hidden=(4,), time_limit=12, random_state=0).fit(X, y)
     assert classifier.certificate_.loss < 5_000
     assert classifier.certificate_.runtime < 14
+
+
+def test_large_integers_below_numbers_are_not_believed_by_floats():
+    X = np.array([[3, 2], [2, 1], [1, 0], [0, 0], [0, 3], [2, 3], [2, 2]]) + 1e8
+    y = [-0.7, -1.27, -0.62, 0.04, -2.33, -0.22, -1.25]
+    for solver in ("highs", "scip"):
+        if not BACKENDS[solver].is_available():
+            continue
+        method = Exact(solver=solver, search_share=0.0)
+        model = StepRegressor((1,), weights="ternary", method=method, time_limit=10, random_state=0).fit(X, y)
+        assert model.certificate_.bound <= 1.4065
+
+
+def test_fractional_sides_of_integer_weights_are_rounded():
+    X, y = [[-1, 2], [1, 2], [-1, 2], [2, 2], [1, 2]], [0, 1, 0, 1, 0]
+    side = Constraint({(2, 0, 0): 1.0}, lower=0.5)
+    for solver in ("highs", "cpsat"):
+        if BACKENDS[solver].is_available():
+            method = Exact(solver=solver, search_share=0.0)
+            model = StepClassifier((1,), weights=("sign", "ternary"), constraints=[side], method=method).fit(X, y)
+            assert (model.certificate_.loss, model.certificate_.status) == (1, "OPTIMAL")
+
+
+def test_constant_columns_that_a_constraint_names_are_kept():
+    X, y = np.array([[-2.0, 1], [-1, 1], [1, 1], [2, 1]]), [1, 1, 0, 0]
+    heavier = Constraint({(1, 0, 0): 1.0, (1, 0, 1): -1.0}, lower=0.0)
+    model = StepClassifier((), constraints=[heavier], random_state=0).fit(X, y)
+    assert model.certificate_.loss == 0
+
+
+def test_a_constraint_is_measured_by_its_own_weights():
+    X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]])
+    y = 1e6 * (X[:, 0] > 0.5) - 0.3 * (X[:, 1] > 0.5)
+    sides = [Constraint({(2, 0, j): 1.0}, lower=0.5) for j in (0, 1)]
+    model = StepRegressor((2,), constraints=[*sides, Raises(0), Raises(1)], time_limit=10, random_state=0).fit(X, y)
+    assert (model.network_.layers[1].weights >= 0.5 - 1e-8).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"activation": Staircase((1.0, 0.0))}, {"output": "one_hot"}, {"output": "one_vs_one"}],
+)
+def test_a_direction_is_promised_only_where_it_holds(options):
+    X, y = np.arange(6.0)[:, None], [2, 2, 1, 1, 0, 0]
+    labels = y if "output" in options else [1, 1, 1, 0, 0, 0]
+    with pytest.raises(InvalidInputError, match="ordinal"):
+        StepClassifier((2,), constraints=[Raises(0)], **options).fit(X, labels)
+    ordinal = StepClassifier((2,), constraints=[Raises(0)], output="ordinal", time_limit=5).fit(X, y)
+    assert (np.diff(ordinal.predict(X)) >= 0).all()
+
+
+def test_constraints_that_could_be_used_up_are_refused():
+    X = np.arange(6.0)[:, None]
+    with pytest.raises(InvalidInputError, match="list or tuple"):
+        StepClassifier((1,), constraints=map(Raises, [0])).fit(X, X[:, 0] < 2.5)
+
+
+def test_votes_of_hinges_count_errors():
+    X, y = [[0.0], [0.0], [0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1, 0, 1, 2]
+    model = StepClassifier((1,), loss="hinge", time_limit=5, random_state=0).fit(X, y)
+    assert model.certificate_.bound == 1
+    assert model.verify(X, y)
+
+
+def test_light_groups_do_not_drown():
+    X, y, w = [[0.0], [1], [1], [2], [2], [3], [3]], [0.0, 0, 5, 0, 5, 0, 5], [1e17, 2, 1, 2, 1, 2, 1]
+    assert conflict_bound(StepRegressor((2,), loss="absolute").problem(X, y, w)).value <= 15
+    assert conflict_bound(StepRegressor((2,), loss="absolute").problem(X, y, [1, *w[1:]])).value == pytest.approx(15)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e160])
+def test_numbers_whose_squares_leave_the_floats_are_refused(scale):
+    with pytest.raises(InvalidInputError, match="rescale"):
+        StepRegressor((1,)).fit([[0.0], [1.0]], [scale, 2 * scale])
+
+
+def test_the_fewest_weights_never_cost_a_proven_network():
+    X = np.round(np.random.default_rng(0).normal(size=(10, 2)) * 4)
+    y = (X.sum(axis=1) > 0).astype(int)
+    y[0] ^= 1
+    options = {"weights": "ternary", "sparsity": "fewest", "random_state": 0}
+    if BACKENDS["cpsat"].is_available():
+        model = StepClassifier((1,), method=Exact(solver="cpsat"), **options).fit(X, y)
+        assert model.certificate_.weights_bound == model.certificate_.n_weights
+    large = StepClassifier((1,), method=Exact(), **options).fit(X * 4096 + 1, y)
+    assert large.certificate_.status == "OPTIMAL"
+
+
+def test_an_error_leaves_the_estimator_as_it_was():
+    X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    model = StepClassifier((1,), random_state=0).fit(X, y)
+    model.set_params(method="learn", weights="ternary")
+    with pytest.raises(NotAcceptedError):
+        model.fit(X, np.array(["a", "b"])[1 - y])
+    assert model.predict(X).tolist() == y.tolist()
+    coder = StepAutoencoder(2, random_state=0).fit(np.hstack([X, X]))
+    coder.set_params(hidden=(3,), time_limit=-1)
+    with pytest.raises(InvalidInputError):
+        coder.partial_fit(np.hstack([X, X]))
+    assert coder.transform(np.hstack([X, X])).shape == (8, 2)

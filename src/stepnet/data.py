@@ -19,6 +19,7 @@ Targets = NDArray[Any]  # (rows,) codes of classes in int16, since there may be 
 Numbers = NDArray[np.int64]  # of rows
 
 _CHUNK = 10_000  # rows
+_SMALLEST, _LARGEST = 1e-100, 1e100  # of numbers to predict
 _FINEST_GRID = 2.0**24  # steps of a grid in all weights; with more, rounding could skip one
 
 
@@ -46,6 +47,11 @@ class Dataset:
         numbers = np.asarray(y, dtype=np.float64)
         if not np.isfinite(numbers).all():
             raise InvalidInputError("targets must be finite; impute or drop NaN and infinity first.")
+        largest = np.abs(numbers).max(initial=0.0)
+        if largest and not _SMALLEST < largest < _LARGEST:
+            raise InvalidInputError(
+                f"targets are as large as {largest:g}, and their squares leave the floats; rescale them to about 1."
+            )
         return cls._of(X, (numbers[:, None] if numbers.ndim == 1 else numbers) + 0.0, sample_weight)
 
     @classmethod

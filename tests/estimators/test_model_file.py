@@ -66,6 +66,8 @@ def test_options_come_back(tmp_path):
         {"method": Learn(epochs=50)},
         {"method": Search(moves=500, starts=1)},
         {"loss": Hinge(bound=5.0)},
+        {"class_weight": {"even": 2.0, "odd": 1.0}},
+        {"constraints": [Constraint({(np.int64(1), np.int64(0), np.int64(0)): 1.0}, lower=np.int64(0))]},
         {"sparsity": (4, None)},
         {"sparsity": "fewest"},
         {"constraints": [Raises(0), Lowers(1)], "hidden": (1,)},

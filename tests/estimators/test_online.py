@@ -5,9 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
-from stepnet import Exact, StepAutoencoder, StepClassifier, StepRegressor
-from stepnet.errors import InvalidInputError
+from stepnet import Constraint, Exact, Hinge, StepAutoencoder, StepClassifier, StepRegressor
+from stepnet.errors import InvalidInputError, NotAcceptedError
 
 
 def batches(seed, n_rows=24, n_batches=4):
@@ -130,3 +131,37 @@ def test_several_classes_numbers_and_codes_go_on_too():
     assert numbers.certificate_.loss == numbers.problem(X, X[:, 0]).evaluate(numbers.network_)
     coder = StepAutoencoder(2, random_state=0).partial_fit(X[:15]).partial_fit(X[15:])
     assert coder.certificate_.n_rows == 30
+
+
+def test_odd_calls_are_named_or_harmless():
+    X, y, _ = batches(0)
+    with pytest.raises(NotFittedError):
+        quick().forget([0])
+    model = quick().partial_fit(X, y)
+    assert model.forget([]).certificate_.n_rows == len(X)
+    numbers = StepRegressor((1,), time_limit=1, random_state=0).partial_fit(X, X[:, 0])
+    with pytest.raises(InvalidInputError, match="same way"):
+        numbers.partial_fit(X, X[:, :1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": Hinge(bound=0.1), "method": "learn"}, "without a bound"),
+        ({"loss": "hinge", "hidden": (), "method": "search"}, "hidden layer"),
+        ({"loss": "hinge", "weights": "ternary", "method": "search"}, "real weights"),
+        ({"loss": "hinge", "threshold": 0.0, "method": "search"}, "learned threshold"),
+    ],
+)
+def test_hinges_that_cannot_be_say_what_can(options, message):
+    X, y, _ = batches(0)
+    with pytest.raises(NotAcceptedError, match=message):
+        quick(**options).fit(X, y)
+
+
+def test_constraints_may_ask_for_more_than_the_default_limit():
+    X, y = np.arange(6.0)[:, None], [0.0, 0, 3, 3, 3, 3]
+    far = Constraint({(2, 0, 0): 1.0}, lower=100.0)
+    model = StepRegressor((1,), constraints=[far], method="exact", time_limit=10, random_state=0).fit(X, y)
+    assert model.network_.layers[1].weights[0, 0] >= 100 * (1 - 1e-8)
+    assert model.certificate_.status == "OPTIMAL"

@@ -21,7 +21,7 @@ from stepnet.errors import YES, Answer, MissingExtraError
 from stepnet.milp.model import Model
 
 Status = Literal["optimal", "infeasible", "stopped"]
-_LARGEST_SAFE = 1e4
+LARGEST_SAFE = 1e4
 POLL_SECONDS = 0.02
 GRACE_SECONDS = 0.3
 THREAD_NAME = "stepnet solver"
@@ -87,9 +87,9 @@ class Backend(ABC):
 
 def too_large_for_floats(model: Model) -> Answer:
     """Programs of integers alone are exact; a float solver's tolerances are not safe for large ones."""
-    if model.integer.all() and np.abs(model.matrix.data).max(initial=0.0) > _LARGEST_SAFE:
+    if model.integer.all() and np.abs(model.matrix.data).max(initial=0.0) > LARGEST_SAFE:
         return Answer(
-            f"this program of integers has coefficients above {_LARGEST_SAFE:g}, where tolerances make false claims. "
+            f"this program of integers has coefficients above {LARGEST_SAFE:g}, where tolerances make false claims. "
             f"Use solver='cpsat', or round the data to fewer digits."
         )
     return YES

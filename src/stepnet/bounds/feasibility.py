@@ -17,6 +17,7 @@ from stepnet.problem.problem import Problem
 
 _SECONDS = 10.0
 _TINY = 1e-7
+_HUGE = 1e9
 
 
 def feasible_weights(problem: Problem, rng: np.random.Generator | None = None) -> list[Floats]:
@@ -57,9 +58,9 @@ def _weights(
     for k, (width, n_inputs, domain) in enumerate(zip(architecture.widths, inputs, architecture.domains, strict=True)):
         lower, upper, shape = domain.lower, domain.upper, (width, n_inputs)
         if is_real and k == len(inputs) - 1:
-            upper = problem.loss.bound or 1e6
+            upper = problem.loss.bound or (_HUGE if constraints.has_limits else np.inf)
             lower = -upper
-        cost = 0.0 if rng is None else rng.normal(size=shape) / max(1.0, upper)
+        cost = 0.0 if rng is None or upper > _HUGE else rng.normal(size=shape) / max(1.0, upper)
         columns.append(model.add_columns(f"w{k + 1}", shape, lower, upper, cost=cost, integer=domain.is_integer))
         if domain.is_integer and domain.stride == 2:
             halves = model.add_columns(f"b{k + 1}", shape, 0, 1, integer=True)

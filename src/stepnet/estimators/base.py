@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -104,11 +105,23 @@ class BaseStep(BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, sample_weight: Any, start: Network | None, on_incumbent: Callback | None) -> None:
         budget = self._budget()
         checked_method(self.method)
-        rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
-        self._keep_targets(targets, weights)
-        problem = self._problem_from(rows, targets, weights)
-        self._solve(problem, budget, start, on_incumbent)
-        self._remember(rows, targets, weights, problem)
+        with self._all_or_nothing():
+            rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
+            self._keep_targets(targets, weights)
+            problem = self._problem_from(rows, targets, weights)
+            self._solve(problem, budget, start, on_incumbent)
+            self._remember(rows, targets, weights, problem)
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Within it an error leaves the estimator as it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _remember(self, rows: Any, y: Any, weights: Any, problem: Problem) -> None:
         """Keep what a later call needs."""

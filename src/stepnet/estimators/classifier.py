@@ -20,6 +20,7 @@ from stepnet.estimators.base import FLOATS, BaseStep
 from stepnet.limits import Budget
 from stepnet.network import Network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.constraint import Raises
 from stepnet.problem.problem import Problem
 from stepnet.result import Result
 
@@ -68,6 +69,11 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
             raise InvalidInputError(
                 f"loss={self.loss!r} tells two classes apart; use output='one_vs_one' for {len(self.classes_)} classes."
             )
+        if self.output == "one_vs_one" and len(self.classes_) > 2 and _has_direction(self.constraints):
+            raise InvalidInputError(
+                "a vote of pairs may fall where each of them rises, so Raises and Lowers do not go with "
+                "output='one_vs_one'. Use output='ordinal'."
+            )
         return self._problem_of(Dataset.from_rows(rows, codes, weights), self._architecture(rows.shape[1]), _LOSSES)
 
     def _all_weights(self, y: Any, weights: Any) -> Any:
@@ -86,6 +92,11 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         """The problem that the certificate speaks of, given the one that was trained on."""
         is_vote = self.network_.layers[-1].activation == ARGMAX and problem.architecture.output != ARGMAX
         return Problem(problem.dataset, Architecture.of_network(self.network_)) if is_vote else problem
+
+
+def _has_direction(constraints: object) -> bool:
+    given = constraints if isinstance(constraints, list | tuple) else (constraints,)
+    return any(isinstance(one, Raises) for one in given)
 
 
 def _classes(y: NDArray[Any]) -> NDArray[Any]:
@@ -133,7 +144,7 @@ def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] 
 
 def vote_result(problem: Problem, network: Network, budget: Budget) -> Result:
     """Of a vote: its exact loss and the bound that holds for every classifier."""
-    loss = Problem(problem.dataset, Architecture.of_network(network)).evaluate(network)
-    bound = conflict_bound(problem)
+    votes = Problem(problem.dataset, Architecture.of_network(network))  # its errors count, whatever its members learned
+    loss, bound = votes.evaluate(network), conflict_bound(votes)
     reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
     return Result(network, loss, bound, reason, budget.elapsed)

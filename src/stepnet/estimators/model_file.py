@@ -47,8 +47,18 @@ _PARTS = {kind.__name__: kind for kind in (Absolute, Constraint, Hinge, Lowers, 
 def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a JSON file, whole or not at all."""
     check_is_fitted(estimator)
+    try:
+        text = json.dumps(_content(estimator), indent=1, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"this model cannot be written as JSON ({error}); classes and parameters must be numbers, text or booleans."
+        ) from error
+    write_atomically(path, text + "\n")
+
+
+def _content(estimator: BaseStep) -> dict[str, Any]:
     certificate = estimator.certificate_.to_dict()
-    content = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         "estimator": type(estimator).__name__,
@@ -59,13 +69,6 @@ def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:
         "network": estimator.network_.to_dict(),
         "certificate": certificate | {"margin": None if np.isinf(certificate["margin"]) else certificate["margin"]},
     }
-    try:
-        text = json.dumps(content, indent=1, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"this model cannot be written as JSON ({error}); its classes must be numbers, text or booleans."
-        ) from error
-    write_atomically(path, text + "\n")
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -142,8 +145,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Real):
         return value.name
     if isinstance(value, Constraint):
-        terms = [[*weight, float(coefficient)] for weight, coefficient in value.terms.items()]
-        ends = {end: None if np.isinf(getattr(value, end)) else getattr(value, end) for end in ("lower", "upper")}
+        terms = [[*map(_plain, weight), float(coefficient)] for weight, coefficient in value.terms.items()]
+        ends = {
+            end: None if np.isinf(getattr(value, end)) else float(getattr(value, end)) for end in ("lower", "upper")
+        }
         return {"object": "Constraint", "fields": {"terms": terms, "name": value.name, **ends}}
     if type(value).__name__ in _PARTS:
         fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.init}
@@ -153,7 +158,13 @@ def _plain(value: Any) -> Any:
     if type(value).__name__ in _METHODS:
         fields = value.get_params(deep=False)
         return {"object": type(value).__name__, "fields": {name: _plain(item) for name, item in fields.items()}}
-    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+    if isinstance(value, dict):
+        return {"object": "dict", "fields": {"items": [[_plain(key), _plain(item)] for key, item in value.items()]}}
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return None  # a state that has moved on since
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    raise TypeError(f"the parameter {value!r} has no form in a file")
 
 
 def _object(value: Any) -> Any:
@@ -170,6 +181,8 @@ def _object(value: Any) -> Any:
         )
     if name == "Integers":
         return Integers(**fields)
+    if name == "dict":
+        return dict(fields["items"])
     return (_METHODS | _PARTS)[name](**fields)
 
 

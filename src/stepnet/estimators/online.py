@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from stepnet.certify import Certificate
 from stepnet.data import Scaling
@@ -34,6 +35,10 @@ class Seen:
         return cls(X, y, np.ones(len(X)) if weights is None else weights, by_fit)
 
     def with_(self, other: Seen) -> Seen:
+        if self.y.shape[1:] != other.y.shape[1:]:
+            raise InvalidInputError(
+                f"y has the shape {other.y.shape}, that of the earlier rows was {self.y.shape}; give it the same way."
+            )
         return Seen(
             np.vstack([self.X, other.X]), np.concatenate([self.y, other.y]), np.append(self.weights, other.weights)
         )
@@ -41,6 +46,7 @@ class Seen:
     def without(self, rows: ArrayLike) -> Seen:
         kept = np.ones(len(self.X), dtype=bool)
         chosen = np.asarray(rows)
+        chosen = chosen if chosen.size else chosen.astype(np.int64)
         try:
             kept[chosen] = False
         except IndexError as error:
@@ -71,19 +77,22 @@ class OnlineMixin(BaseStep):
         rows : array-like of int or bool
             Their numbers in the order they came, or one boolean for each row so far.
         """
-        self._fit_seen(self._rows_so_far().without(rows), keeps_bound=False)
+        with self._all_or_nothing():
+            self._fit_seen(self._rows_so_far().without(rows), keeps_bound=False)
         return self
 
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: ArrayLike | None = None) -> None:
         """Train on all rows so far and these."""
         is_first = not hasattr(self, "network_")
-        rows, targets, weights = self._checked(X, y, sample_weight, reset=is_first)
-        if is_first:
-            self._keep_targets(*((targets, weights) if classes is None else (np.asarray(classes), None)))
-        new = Seen.of(rows, targets, weights)
-        self._fit_seen(new if is_first else self._rows_so_far().with_(new), keeps_bound=not is_first)
+        with self._all_or_nothing():
+            rows, targets, weights = self._checked(X, y, sample_weight, reset=is_first)
+            if is_first:
+                self._keep_targets(*((targets, weights) if classes is None else (np.asarray(classes), None)))
+            new = Seen.of(rows, targets, weights)
+            self._fit_seen(new if is_first else self._rows_so_far().with_(new), keeps_bound=not is_first)
 
     def _rows_so_far(self) -> Seen:
+        check_is_fitted(self)
         seen: Seen | None = getattr(self, "_seen", None)
         if seen is None:
             raise InvalidInputError(
@@ -93,7 +102,7 @@ class OnlineMixin(BaseStep):
         return seen
 
     def _fit_seen(self, seen: Seen, *, keeps_bound: bool) -> None:
-        """Train on rows; nothing changes if that fails."""
+        """Train on rows."""
         problem = self._problem_from(seen.X, seen.y, seen.weights)
         is_same = getattr(self, "_kind", None) == _kind(problem)  # parameters may have been set anew
         known = self._known_bound(problem) if keeps_bound and is_same else None

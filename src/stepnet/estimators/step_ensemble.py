@@ -89,17 +89,18 @@ class StepEnsembleClassifier(BaseStepClassifier):
         method = Learn(strength=0.7) if self.method is None else self.method
         if not isinstance(method, Learn):
             raise InvalidInputError(f"method={method!r} must be a Learn object, or None for the default.")
-        problem = self._problem(X, y, sample_weight)
-        answer = accepts_descent(problem)
-        if not answer:
-            raise NotAcceptedError(answer.reason)
-        seed = self._seed()
-        n_classes = len(self.classes_)
-        parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
-        self.members_ = _train_members(parts, self.n_estimators, method.options, seed, budget, n_jobs)
-        self.network_ = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
-        self.result_ = vote_result(problem, self.network_, budget)
-        self.certificate_ = certify(self._certified_problem(problem), self.result_)
+        with self._all_or_nothing():
+            problem = self._problem(X, y, sample_weight)
+            answer = accepts_descent(problem)
+            if not answer:
+                raise NotAcceptedError(answer.reason)
+            seed = self._seed()
+            n_classes = len(self.classes_)
+            parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
+            self.members_ = _train_members(parts, self.n_estimators, method.options, seed, budget, n_jobs)
+            self.network_ = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
+            self.result_ = vote_result(problem, self.network_, budget)
+            self.certificate_ = certify(self._certified_problem(problem), self.result_)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -142,7 +142,7 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The numbers of every row, correctly rounded; one column a target if there were several."""
+        """The numbers of every row, accurate to the last digit; one column a target if there were several."""
         check_is_fitted(self)
         numbers = self.network_.predict(validate_data(self, X, reset=False, dtype=FLOATS))
         return np.asarray(numbers[:, 0] if self._is_flat else numbers)

@@ -42,7 +42,8 @@ from stepnet.errors import YES, Answer
 from stepnet.formulations.layered_builder import LayeredBuilder
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.formulations.style import Style
-from stepnet.problem.loss import Hinge, RealLoss
+from stepnet.problem.last_layer import refuses_loss
+from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 
 _LARGEST_INTEGER = 2.0**40
@@ -60,7 +61,7 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
         )
     if problem.constraints.fewest and isinstance(problem.loss, RealLoss):
         return Answer("sparsity='fewest' is for misclassified rows. Use a number of non-zero weights instead.")
-    if isinstance(problem.loss, RealLoss) and (reason := _refuses_real(problem)):
+    if reason := refuses_loss(problem):
         return Answer(reason)
     values = architecture.activation.values
     if architecture.fixed_threshold == 0 and architecture.hidden and values[0] != 0 and 0 in values:
@@ -82,17 +83,6 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
             f"power of two, below 2^40; these are not. Round them first, for example X = np.round(X * 64) / 64."
         )
     return YES
-
-
-def _refuses_real(problem: Problem) -> str:
-    architecture = problem.architecture
-    if not architecture.hidden:
-        return f"loss={problem.loss.name!r} needs a hidden layer in programs. Use hidden=(1,) or more."
-    if isinstance(problem.loss, Hinge) and (architecture.fixed_threshold is not None or architecture.n_outputs > 1):
-        return "loss='hinge' takes one output with a learned threshold. Use threshold='neuron', output='one_vs_one'."
-    if architecture.domains[-1].is_integer:
-        return f"loss={problem.loss.name!r} needs real weights in the last layer. Use weights=(..., 'real')."
-    return ""
 
 
 def encode_layered(problem: Problem, style: Style) -> LayeredEncoding:

@@ -8,9 +8,8 @@ import numpy as np
 
 from stepnet.activation import ARGMAX, STEP
 from stepnet.arithmetic import Floats
-from stepnet.formulations.base import (
-    safe_margin,
-)
+from stepnet.backends.base import LARGEST_SAFE
+from stepnet.formulations.base import safe_margin
 from stepnet.formulations.layered_encoding import LayeredEncoding, counts
 from stepnet.formulations.real_output import RealOutput
 from stepnet.formulations.style import Style
@@ -37,7 +36,7 @@ class LayeredBuilder:
         self.big_m = [size + t for size, t in zip(sizes, self.largest_thresholds, strict=True)]
         self.margin = self._margin()
         self.encoding = LayeredEncoding(problem, style, rows, self.margin, real=self.real)
-        self.encoding.is_safe = not self.margin or self._is_safe()
+        self.encoding.is_safe = (not self.margin or self._is_safe()) and self._has_safe_integers()
 
     def _largest_sum(self, k: int) -> Floats:
         """The largest |a^ik_j| of each row."""
@@ -66,6 +65,12 @@ class LayeredBuilder:
     def _is_safe(self) -> bool:
         """Whether a variable that is integral up to the usual 1e-6 cannot buy more than the margin."""
         return 1e-6 * max(float(m.max()) for m in self.big_m) <= self.margin / 2
+
+    def _has_safe_integers(self) -> bool:
+        """Whether big-M of integer layers is small enough for float solvers, which alone take programs with reals."""
+        layers = zip(self.big_m, self.domains, strict=True)
+        largest = max((float(m.max()) for m, domain in layers if domain.is_integer), default=0.0)
+        return largest <= LARGEST_SAFE or all(domain.is_integer for domain in self.domains)
 
     def build(self) -> LayeredEncoding:
         is_off: Columns | None = None
@@ -121,6 +126,8 @@ class LayeredBuilder:
                 ((k, j, i), c) = row.terms[0]
                 column = self.encoding.weights[k][j, i]
                 ends = sorted((row.lower / c, row.upper / c))
+                if model.integer[column]:  # a solver got fractional bounds of integers wrong
+                    ends = [float(np.ceil(ends[0] - 1e-9)), float(np.floor(ends[1] + 1e-9))]
                 lower[column], upper[column] = max(lower[column], ends[0]), min(upper[column], ends[1])
         return replace(model, lower=lower, upper=upper)
 

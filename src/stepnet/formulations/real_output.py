@@ -50,7 +50,7 @@ class RealOutput:
             centres = (low + high) / 2 if architecture.intercept else np.zeros(y.shape[1])
             size = float(np.maximum(high - centres, centres - low).max()) or 1.0
             targets = (y - centres) / size
-        limit = _DEFAULT_BOUND if loss.bound is None else loss.bound / size
+        limit = max(_DEFAULT_BOUND, 2 * _largest_side(problem) / size) if loss.bound is None else loss.bound / size
         widest = max(abs(value) for value in architecture.activation.values)
         return cls(
             loss, targets, centres, size, limit, limit * architecture.hidden[-1] * widest, architecture.intercept
@@ -88,3 +88,16 @@ class RealOutput:
         largest = np.inf if self.loss.bound is None else self.loss.bound
         thresholds = layer.thresholds * self.size - self.centres
         return layer.with_(np.clip(layer.weights * self.size, -largest, largest), thresholds * self.has_intercept)
+
+
+def _largest_side(problem: Problem) -> float:
+    """How large the user's constraints ask a weight of the last layer to be."""
+    last = len(problem.architecture.hidden)
+    sides = [
+        abs(side / c)
+        for row in problem.constraints.rows
+        for side in (row.lower, row.upper)
+        for (k, _, _), c in row.terms
+        if k == last and np.isfinite(side)
+    ]
+    return max(sides, default=0.0)

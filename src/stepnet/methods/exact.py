@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Task
 from stepnet.backends.registry import backend_for, named_backend
-from stepnet.errors import Answer, SolverFailure
+from stepnet.errors import Answer, NotAcceptedError, SolverFailure
 from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.registry import accepted_formulation, formulation_for
 from stepnet.formulations.tight import encode_thin
@@ -94,7 +94,8 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         run.announce("fewest weights")
         encoding = encode_thin(run.problem)
         unit = run.problem.accuracy.unit
-        model = encoding.model.with_objective_at_most((run.loss + run.problem.accuracy.tolerance) / unit + _SLACK)
+        limit = (run.loss + run.problem.accuracy.tolerance) / unit + _SLACK
+        model = encoding.model.with_objective_at_most(math.floor(limit) if run.problem.accuracy.step else limit)
         cost = np.zeros(model.n_columns)
         for columns in encoding.used:
             cost[columns] = 1.0
@@ -110,10 +111,10 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         )
         try:
             outcome = backend_for(self.solver, model).solve(task)
-        except SolverFailure as failure:
-            logger.warning("%s", failure)
+        except (SolverFailure, NotAcceptedError) as failure:
+            logger.warning("the fewest weights are not known: %s", failure)
             return
-        if math.isfinite(outcome.bound):
+        if math.isfinite(outcome.bound) and encoding.is_safe:
             run.fewest = Bound(max(0, math.ceil(outcome.bound - _SLACK)), encoding.scope)
         if outcome.point is not None:
             run.thin(encoding.decode(outcome.point))

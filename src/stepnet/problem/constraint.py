@@ -8,13 +8,13 @@ have 0 on the right. Integer weights, and real weights of outputs that are numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from stepnet.activation import IDENTITY
+from stepnet.activation import ARGMAX, IDENTITY
 from stepnet.arithmetic import Floats
 from stepnet.checks import is_finite_number, is_integer
 from stepnet.errors import InvalidInputError
@@ -22,6 +22,7 @@ from stepnet.network import Network
 from stepnet.problem.architecture import Architecture
 
 _TOLERANCE = 1e-6  # relative: solvers keep rows of several weights up to some rounding
+_ROUNDING = 1e-9  # relative, of a single weight
 
 Name = tuple[int, int, int]  # layer from 0, neuron, input
 Sparsity = int | tuple[int | None, ...] | Literal["fewest"] | None
@@ -40,11 +41,13 @@ class Row:
         return float(sum(c * weights[k][j, i] for (k, j, i), c in self.terms))
 
     def holds(self, weights: Sequence[Floats]) -> bool:
+        """Exactly for the sign of a single weight, else up to a little of what the row adds up."""
         value = self.value(weights)
-        size = 0.0  # the sign of a single weight is exact
-        if len(self.terms) > 1 or any(np.isfinite(side) and side for side in (self.lower, self.upper)):
-            size = max(abs(c) * float(np.abs(weights[k][j]).max()) for (k, j, _), c in self.terms)
-        return self.lower - _TOLERANCE * size <= value <= self.upper + _TOLERANCE * size
+        slack = max((abs(side) for side in (self.lower, self.upper) if np.isfinite(side)), default=0.0)
+        if len(self.terms) > 1:
+            slack += sum(abs(c * float(weights[k][j, i])) for (k, j, i), c in self.terms)
+        slack *= _TOLERANCE if len(self.terms) > 1 else _ROUNDING
+        return self.lower - slack <= value <= self.upper + slack
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,12 @@ class Raises:
     def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
         word = "raise" if self._sign > 0 else "lower"
         title = f"{self.feature} may only {word} the score"
+        values = architecture.activation.values
+        if architecture.output == ARGMAX or list(values) != sorted(values):
+            raise InvalidInputError(
+                f"constraint {title!r} needs one score and neurons whose values rise. Use output='ordinal', and a "
+                f"Staircase with rising values."
+            )
         number = _input(self.feature, title, architecture.n_features, feature_names)
         rows = [Row(title, (((0, j, number), self._sign),), 0.0, np.inf) for j in range(architecture.widths[0])]
         for k in range(1, len(architecture.widths)):
@@ -136,12 +145,13 @@ class Constraints:
         given = () if constraints is None else constraints
         if isinstance(given, Constraint | Raises):
             given = (given,)
-        if not isinstance(given, Iterable) or not all(isinstance(one, Constraint | Raises) for one in given):
+        if not isinstance(given, list | tuple) or not all(isinstance(one, Constraint | Raises) for one in given):
             raise InvalidInputError(
-                f"constraints={constraints!r} must be a sequence of Constraint, Raises or Lowers objects."
+                f"constraints={constraints!r} must be a list or tuple of Constraint, Raises and Lowers objects."
             )
         rows = tuple(row for one in given for row in one.rows(architecture, feature_names))
         n_layers = len(architecture.widths)
+        sparsity = sparsity.tolist() if isinstance(sparsity, np.ndarray | np.generic) else sparsity
         if sparsity is None:
             return cls(rows)
         if sparsity == "fewest":
@@ -169,6 +179,10 @@ class Constraints:
         """Whether weights of a layer are restricted."""
         limited = self.total_limit is not None or (self.layer_limits and self.layer_limits[layer] is not None)
         return bool(limited or any(k == layer for row in self.rows for (k, _, _), _ in row.terms))
+
+    def join(self, layer: int) -> bool:
+        """Whether a row speaks of several weights, one of them of this layer."""
+        return any(len(row.terms) > 1 and any(k == layer for (k, _, _), _ in row.terms) for row in self.rows)
 
     def room(self, weights: Sequence[Floats], layer: int) -> float:
         """How many more weights of a layer may be non-zero."""

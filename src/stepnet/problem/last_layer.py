@@ -18,6 +18,20 @@ from stepnet.problem.problem import Problem
 _SCATTER = 1e-9  # bounds are kept this far from what a solver's tolerance could pass
 
 
+def refuses_loss(problem: Problem) -> str:
+    """Why no search and no program takes the problem's loss, or nothing if they do."""
+    architecture, loss = problem.architecture, problem.loss
+    if not isinstance(loss, RealLoss):
+        return ""
+    if not architecture.hidden:
+        return f"loss={loss.name!r} needs a hidden layer. Use hidden=(1,) or more."
+    if isinstance(loss, Hinge) and (architecture.fixed_threshold is not None or architecture.n_outputs > 1):
+        return "loss='hinge' takes one output with a learned threshold. Use threshold='neuron', output='one_vs_one'."
+    if architecture.domains[-1].is_integer:
+        return f"loss={loss.name!r} needs real weights in the last layer. Use weights=(..., 'real')."
+    return ""
+
+
 def refitted(problem: Problem, network: Network) -> Network:
     """The network with the best last layer above its hidden ones; itself if that is no better, or not a real loss."""
     if not isinstance(problem.loss, RealLoss) or not problem.architecture.hidden:

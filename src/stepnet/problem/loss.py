@@ -177,11 +177,11 @@ def _medians(values: Floats, weights: Floats, group: Numbers) -> Floats:
     """The weighted median of each group: the first value with half of the group's weight at or below it."""
     order = np.lexsort((values, group))
     halves = np.bincount(group, weights) / 2
-    below = np.cumsum(weights[order])
-    before = np.append(0.0, np.cumsum(2 * halves))[group[order]]
-    reached = below - before >= halves[group[order]] * (1 - 1e-12)
+    # Shares of the group's own half, so that heavy groups do not drown light ones.
+    below = np.cumsum(weights[order] / halves[group[order]]) - 2.0 * group[order]
     medians = np.empty(len(halves))
-    first = order[reached][::-1]  # the first of each group is written last
+    medians[group[order]] = values[order]  # the last of each group, should rounding hide the half
+    first = order[below >= 1.0][::-1]  # the first of each group is written last
     medians[group[first]] = values[first]
     return medians
 

@@ -57,6 +57,7 @@ class Problem:
         if architecture.domains[0].is_integer:
             return Scaling.to_integers(self.dataset.X)
         is_free = architecture.threshold == "neuron" and architecture.activations[0].thresholds is None
+        is_free &= not self.constraints.join(0)  # constant features, which centring drops, may help others there
         return Scaling.fit(self.dataset.X, centre=is_free)
 
     def scaled_rows(self, output_size: float = 1.0) -> list[Row]:

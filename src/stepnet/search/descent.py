@@ -23,7 +23,7 @@ from stepnet.errors import Answer
 from stepnet.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.last_layer import cautious_last_layer
-from stepnet.problem.loss import MISCLASSIFIED
+from stepnet.problem.loss import MISCLASSIFIED, Hinge
 from stepnet.problem.problem import Problem
 from stepnet.search.descent_kernel import Settings, Training, descend, logistic_noise
 from stepnet.search.padding import accepts_width
@@ -48,6 +48,8 @@ def accepts_descent(problem: Problem) -> Answer:
     architecture = problem.architecture
     if problem.constraints.restrict or problem.constraints.fewest:
         return Answer("method='learn' takes no sparsity and no constraints. Use method='prove' or 'search'.")
+    if isinstance(problem.loss, Hinge) and problem.loss.bound is not None:
+        return Answer("method='learn' takes the hinge without a bound. Use method='prove' or 'search'.")
     if architecture.has_integers:
         return Answer("method='learn' takes real weights. Use method='prove' or 'search'.")
     if architecture.hidden and architecture.activation not in (STEP, SIGN):

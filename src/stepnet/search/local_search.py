@@ -18,6 +18,7 @@ from stepnet.limits import Budget
 from stepnet.network import Layer, Network
 from stepnet.parallel import in_order
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.last_layer import refuses_loss
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
@@ -67,6 +68,8 @@ def accepts_search(problem: Problem) -> Answer:
 
     It leaves the outputs of real losses to least squares or a linear program, which know no constraints.
     """
+    if reason := refuses_loss(problem):
+        return Answer(reason)
     if isinstance(problem.loss, RealLoss) and problem.constraints.touch(len(problem.architecture.hidden)):
         return Answer(
             f"the search takes no constraints on the last layer with loss={problem.loss.name!r}. "
