@@ -31,6 +31,11 @@ bench: setup
 	$(BIN)/python benchmarks/limits.py
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/scale.py --rows 10000 100000
+	$(BIN)/python benchmarks/multiclass.py
+	$(BIN)/python benchmarks/domains.py
+	$(BIN)/python benchmarks/regression.py
+	$(BIN)/python benchmarks/autoencoder.py
+	$(BIN)/python benchmarks/online.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

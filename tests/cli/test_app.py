@@ -260,3 +260,23 @@ def test_numbers_sparsity_and_constraints(tmp_path):
         result = stepnet("fit", "d.csv", "--target", "ill", "--drop", "score", *bad, cwd=tmp_path)
         assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
         assert word in result.stderr
+
+
+def test_attack_shows_writes_and_draws(xor):
+    stepnet("fit", "xor.csv", "--target", "mood", "--hidden", "2", "--out", "m.json", cwd=xor)
+    files = ("--out", "moved.csv", "--plot", "shares.png")
+    result = stepnet(
+        "attack", "m.json", "xor.csv", "--target", "mood", "--radius", "0.1", "--radius", "9", *files, cwd=xor
+    )
+    assert result.returncode == 0, result.stderr
+    assert "4 rows, 0 of them cannot be changed" in result.stdout
+    assert "0.1    100.0 %" in result.stdout
+    assert "9      0.0 %" in result.stdout
+    lines = (xor / "moved.csv").read_text().splitlines()
+    assert lines[0] == "radius,size,prediction,rain,sun"
+    assert [line.split(",")[2] for line in lines[1:]] == ["wild", "calm", "calm", "wild"]
+    assert (xor / "shares.png").stat().st_size > 1000
+    for bad, word in {("--norm", "l5"): "'linf'", ("--radius", "-1"): "not negative"}.items():
+        result = stepnet("attack", "m.json", "xor.csv", *bad, cwd=xor)
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
+        assert word in result.stderr

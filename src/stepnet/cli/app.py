@@ -198,7 +198,7 @@ def predict(
     from stepnet.cli.table import read_table
     from stepnet.files import write_atomically
 
-    classifier, X = _loaded(model, read_table(data))
+    classifier, _, X = _loaded(model, read_table(data))
     answers = classifier.predict(X)
     text = "\n".join(["prediction", *map(str, answers)]) + "\n"
     if out is None:
@@ -222,13 +222,54 @@ def verify(
     from stepnet.cli.table import read_table
 
     table = read_table(data)
-    classifier, X = _loaded(model, table, (target, sample_weight))
+    classifier, _, X = _loaded(model, table, (target, sample_weight))
     row_weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
     labels = table.numbers([target])[:, 0] if isinstance(classifier, StepRegressor) else table.labels(target)
     verification = classifier.verify(X, labels, row_weights, resolve=resolve, time_limit=time_limit)
     print(verification)
     if not verification:
         sys.exit(EXIT_FALSE)
+
+
+@app.command()
+def attack(
+    model: Model,
+    data: Data,
+    target: Annotated[str, typer.Option(help="Column with the true classes; default: the model's answers count.")] = "",
+    norm: Annotated[str, typer.Option(help="l1, l2 or linf.")] = "linf",
+    radius: Annotated[
+        list[float] | None,
+        typer.Option(help="Radius to tell the certified share for; may be repeated.", show_default=False),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV file for the moved rows.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the certified share over the radius.")] = None,
+    n_jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = 1,
+) -> None:
+    """Find for every row the smallest move that changes the model's answer, exact."""
+    import numpy as np
+
+    from stepnet.cli.attacks import draw, table_of_shares, write_csv
+    from stepnet.cli.table import read_table
+    from stepnet.errors import InvalidInputError
+    from stepnet.uncertainty.attack import attack as attack_rows
+
+    for path in (out, plot):
+        if path is not None:
+            _check_writable(path)
+    if any(not np.isfinite(one) or one < 0 for one in radius or []):
+        raise InvalidInputError(f"--radius {radius} must be numbers that are not negative.")
+    table = read_table(data)
+    classifier, names, X = _loaded(model, table, (target,))
+    labels = table.labels(target) if target else None
+    norms: Any = norm
+    found = attack_rows(classifier, X, labels, norm=norms, n_jobs=n_jobs)
+    print(table_of_shares(found, radius or []))
+    if out is not None:
+        write_csv(found, classifier, names, out)
+        print(f"moved rows written to {out}")
+    if plot is not None:
+        draw(found, norm, plot)
+        print(f"plot written to {plot}")
 
 
 @app.command()
@@ -322,8 +363,8 @@ def _training_rows(
     return names, table.numbers(names), labels, row_weights
 
 
-def _loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[BaseStep, Any]:
-    """A model and the rows of a table that it wants: the features it was trained on, by name.
+def _loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
+    """A model, its features, and the rows of a table that it wants: those features, by name.
 
     A model without names takes all columns but those left out.
     """
@@ -334,7 +375,7 @@ def _loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) ->
     if hasattr(classifier, "feature_names_in_"):
         names = [str(name) for name in classifier.feature_names_in_]
         del classifier.feature_names_in_  # the rows are a plain array, already in the right order
-    return classifier, table.numbers(names)
+    return classifier, names, table.numbers(names)
 
 
 def _widths(hidden: str) -> tuple[int, ...]:

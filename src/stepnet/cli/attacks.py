@@ -1,0 +1,64 @@
+"""What the command ``attack`` shows: a table, a CSV file and a plot."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stepnet.errors import MissingExtraError
+from stepnet.files import write_atomically
+
+if TYPE_CHECKING:
+    from stepnet.uncertainty.attack import Attacks
+
+
+def table_of_shares(found: Attacks, radii: Sequence[float]) -> str:
+    """The share of rows that no move up to a radius gets wrong; without radii, at quantiles of those found."""
+    finite = found.radii[np.isfinite(found.radii) & (found.radii > 0)]
+    chosen = sorted(radii) or sorted(
+        {0.0, *np.quantile(finite, [0.1, 0.25, 0.5, 0.75, 0.9]).tolist()} if len(finite) else {0.0}
+    )
+    lines = [f"{len(found.radii)} rows, {np.isinf(found.radii).sum()} of them cannot be changed at all"]
+    if not found.are_complete.all():
+        lines.append(f"{(~found.are_complete).sum()} rows ended at the limit of the search; their radius may be larger")
+    lines.append(f"{'radius':>10} {'certified':>10}")
+    lines += [f"{radius:10.4g} {100 * found.certified(radius):8.1f} %" for radius in chosen]
+    return "\n".join(lines)
+
+
+def write_csv(found: Attacks, classifier: Any, names: Sequence[str], path: Path) -> None:
+    """A line a row: radius, size of the move, the answer after it, and the moved row."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["radius", "size", "prediction", *names])
+    moved = np.isfinite(found.sizes)
+    answers = iter(classifier.predict(found.points[moved]) if moved.any() else [])
+    for radius, size, point, is_moved in zip(found.radii, found.sizes, found.points, moved, strict=True):
+        cells = [next(answers), *map(float, point)] if is_moved else [""] * (1 + len(point))
+        writer.writerow([float(radius), float(size), *cells])
+    write_atomically(path, text.getvalue())
+
+
+def draw(found: Attacks, norm: str, path: Path) -> None:
+    """Certified share over the radius."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise MissingExtraError("--plot needs matplotlib. Install it with: pip install 'stepnet[report]'") from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    finite = np.sort(found.radii[np.isfinite(found.radii)])
+    ends = np.concatenate([[0.0], finite, [1.05 * finite[-1] if len(finite) else 1.0]])
+    figure, ax = pyplot.subplots(figsize=(6, 4))
+    ax.step(ends, [100 * found.certified(end) for end in ends], where="post")
+    ax.set(xlabel=f"radius in {norm}", ylabel="certified rows, %", ylim=(0, 102), xlim=(0, ends[-1]))
+    ax.grid(alpha=0.3)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)
