@@ -46,7 +46,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         Whether to try first what needs no branch and bound: conflicting rows, linear separation.
     search_share : float
         The share of the time that a local search may take to find a good network to start with;
-        0 for none.
+        0 for none. A start that is given takes its place.
     """
 
     formulation: str | Formulation = "auto"
@@ -60,7 +60,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     def work(self, run: Run, start: Network | None = None) -> None:
         self.check(run.problem)
         begin(run, start, bounds=self.free_bounds)
-        if not run.is_over and self.search_share and accepts_search(run.problem):
+        if not run.is_over and start is None and self.search_share and accepts_search(run.problem):
             search_within(run, self.search_share, None if run.problem.is_plain else BRIEF)
         if not run.is_over:
             self.close(run)
