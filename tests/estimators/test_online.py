@@ -123,10 +123,10 @@ def test_pickles_keep_the_rows_of_partial_fit_but_not_of_fit():
 def test_several_classes_numbers_and_codes_go_on_too():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
-    votes = quick(hidden=(3,), time_limit=10)
+    votes = quick(hidden=(3,), time_limit=3)
     votes.partial_fit(X[:15], y[:15], classes=[0, 1, 2, 3]).partial_fit(X[15:], y[15:])
     assert votes.certificate_.n_rows == 30
-    numbers = StepRegressor((2,), time_limit=5, random_state=0)
+    numbers = StepRegressor((2,), time_limit=2, random_state=0)
     numbers.partial_fit(X[:15], X[:15, 0]).partial_fit(X[15:], X[15:, 0])
     assert numbers.certificate_.loss == numbers.problem(X, X[:, 0]).evaluate(numbers.network_)
     coder = StepAutoencoder(2, random_state=0).partial_fit(X[:15]).partial_fit(X[15:])

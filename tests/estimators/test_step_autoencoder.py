@@ -16,7 +16,7 @@ from stepnet.errors import InvalidInputError
 
 
 def quick(**changes):
-    return StepAutoencoder(**{"n_components": 2, "time_limit": 3, "random_state": 0} | changes)
+    return StepAutoencoder(**{"n_components": 2, "time_limit": 60, "random_state": 0} | changes)
 
 
 @parametrize_with_checks([quick(), quick(hidden=(3,)), quick(method=Search(moves=20, starts=1), time_limit=30)])

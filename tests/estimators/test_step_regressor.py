@@ -69,7 +69,9 @@ def test_rows_weigh_what_they_are_given():
 
 def test_the_ridge_shrinks_and_the_intercept_can_be_left_out():
     X, y = planted(2)
-    free, ridged = (quick(loss=Squared(ridge=ridge), method=Search(starts=1)).fit(X, y[:, 0]) for ridge in (0, 100))
+    free, ridged = (
+        quick(loss=Squared(ridge=ridge), method=Search(moves=200, starts=1)).fit(X, y[:, 0]) for ridge in (0, 100)
+    )
     assert np.abs(ridged.network_.layers[1].weights).sum() < np.abs(free.network_.layers[1].weights).sum()
     assert ridged.certificate_.loss == ridged.problem(X, y[:, 0]).evaluate(ridged.network_)
     without = quick(intercept=False).fit(X, y[:, 0])
