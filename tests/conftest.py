@@ -7,10 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from stepnet.backends.registry import BACKENDS
 from stepnet.certify import certify
 from stepnet.data import Dataset
+from stepnet.errors import SolverError
+from stepnet.formulations.registry import FORMULATIONS
 from stepnet.limits import Budget
 from stepnet.methods.base import Run
+from stepnet.methods.exact import Exact
 from stepnet.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
@@ -45,6 +49,25 @@ def solve(problem, method, *, time_limit=30.0, start=None, seed=0):
     method.work(run, start)
     result = run.result()
     return certify(problem, result), result
+
+
+AVAILABLE = [name for name, backend in BACKENDS.items() if backend.is_available()]
+
+
+def solve_everywhere(problem, *, time_limit=30.0):
+    """Each installed solver that takes the tight program of a problem, with its certificate and result."""
+    model = FORMULATIONS["tight"].encode(problem)[0].model
+    for solver in AVAILABLE:
+        if not BACKENDS[solver].accepts(model):
+            continue
+        method = Exact(formulation="tight", solver=solver, free_bounds=False, search_share=0)
+        try:
+            certificate, result = solve(problem, method, time_limit=time_limit)
+        except SolverError as error:
+            if solver == "gurobi" and "licence" in str(error):
+                continue
+            raise
+        yield solver, certificate, result
 
 
 def random_network(rng, n_features, hidden, threshold="neuron", *, integer=False):

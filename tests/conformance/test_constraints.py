@@ -4,18 +4,15 @@ import numpy as np
 import pytest
 
 from brute_force import best_constrained_loss
-from conftest import solve
+from conftest import solve, solve_everywhere
 from stepnet import Alternating, Constraint, Exact, Lowers, Prove, Raises, Search
-from stepnet.backends.registry import BACKENDS
 from stepnet.data import Dataset
-from stepnet.errors import SolverError
 from stepnet.formulations.registry import FORMULATIONS
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints
 from stepnet.problem.problem import Problem
 from stepnet.search.start import random_network
 
-AVAILABLE = [name for name, backend in BACKENDS.items() if backend.is_available()]
 DOMAINS = {"real": None, "ternary": [-1, 0, 1], "binary": [0, 1]}
 FREE, UP, DOWN = (-1, 1), (0, 1), (-1, 0)
 
@@ -52,16 +49,7 @@ def make(name, seed=0):
 def test_every_solver_finds_the_optimum_of_brute_force(name, seed):
     problem, (optimum, _) = make(name, seed)
     n_solved = 0
-    for solver in AVAILABLE:
-        if not BACKENDS[solver].accepts(FORMULATIONS["tight"].encode(problem)[0].model):
-            continue
-        try:
-            method = Exact(formulation="tight", solver=solver, free_bounds=False, search_share=0)
-            certificate, result = solve(problem, method)
-        except SolverError as error:
-            if solver == "gurobi" and "licence" in str(error):
-                continue
-            raise
+    for solver, certificate, result in solve_everywhere(problem):
         n_solved += 1
         assert (certificate.loss, certificate.status) == (optimum, "OPTIMAL"), solver
         assert problem.constraints.refuses(result.network) is None

@@ -4,19 +4,15 @@ import numpy as np
 import pytest
 
 from brute_force import best_variant_loss, rational_levels
-from conftest import solve
+from conftest import solve, solve_everywhere
 from stepnet import Alternating, Search
 from stepnet.activation import ARGMAX, STEP, Staircase
-from stepnet.backends.registry import BACKENDS
 from stepnet.data import Dataset
-from stepnet.errors import SolverError
 from stepnet.formulations.registry import FORMULATIONS
-from stepnet.methods.exact import Exact
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 from stepnet.search.start import random_network
 
-AVAILABLE = [name for name, backend in BACKENDS.items() if backend.is_available()]
 DOMAINS = {"binary": [0, 1], "sign": [-1, 1], "ternary": [-1, 0, 1], "real": None}
 ORDINAL = Staircase((0, 1, 2))
 
@@ -76,18 +72,7 @@ def answers_by_rationals(network, X):
 def test_every_solver_finds_the_optimum_of_brute_force(name, seed):
     problem, optimum = make(name, seed)
     data, n_solved = problem.dataset, 0
-    for solver in AVAILABLE:
-        encoding = FORMULATIONS["tight"].encode(problem)[0]
-        if not BACKENDS[solver].accepts(encoding.model):
-            continue
-        try:
-            certificate, result = solve(
-                problem, Exact(formulation="tight", solver=solver, free_bounds=False, search_share=0)
-            )
-        except SolverError as error:
-            if solver == "gurobi" and "licence" in str(error):
-                continue
-            raise
+    for solver, certificate, result in solve_everywhere(problem):
         n_solved += 1
         assert (certificate.loss, certificate.status) == (optimum, "OPTIMAL"), solver
         assert all(claim.is_true for claim in result.claims)

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 import stepnet
 from conftest import XOR
-from stepnet import Exact, Integers, Prove, Staircase, StepClassifier, StepEnsembleClassifier
+from stepnet import Exact, Integers, Prove, Search, Staircase, StepClassifier, StepEnsembleClassifier
 from stepnet.errors import InvalidInputError, NotAcceptedError
 
 LABELS = ["even", "odd", "odd", "even"]
@@ -29,7 +29,7 @@ CHECKED = [
     quick(time_limit=3),
     quick(hidden=(), threshold="layer", time_limit=2),
     quick(output="one_hot", time_limit=2),
-    quick(output="ordinal", weights="ternary", activation="sign", method="search", time_limit=0.5),
+    quick(output="ordinal", weights="ternary", activation="sign", method=Search(moves=300, starts=1), time_limit=60),
     quick(hidden=(25,), method="learn"),
 ]
 

@@ -39,7 +39,7 @@ def test_no_move_passes_the_reach_and_some_come_close(norm, scale, ends):
 
 def test_a_polyhedron_reaches_its_corners():
     box = Polyhedron(np.vstack([np.eye(3), -np.eye(3)]), [1, 2, 3, 1, 2, 3])
-    np.testing.assert_allclose(box.reach(W, X, np.zeros(5))[0], np.abs(W) @ [1, 2, 3])
+    np.testing.assert_allclose(box.reach(W, X, np.ones(5))[0], np.abs(W) @ [1, 2, 3])
 
 
 @pytest.mark.parametrize(

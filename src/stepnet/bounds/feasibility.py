@@ -12,6 +12,7 @@ from stepnet.backends.highs import Highs
 from stepnet.errors import InvalidInputError
 from stepnet.milp.model import ModelBuilder
 from stepnet.problem.constraint import Constraints, Row
+from stepnet.problem.constraint_rows import add_halves, add_row, add_used
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 
@@ -54,7 +55,7 @@ def _weights(
     architecture, model = problem.architecture, ModelBuilder()
     inputs = [len(problem.scaling.factor), *architecture.widths[:-1]]
     is_real = isinstance(problem.loss, RealLoss)
-    columns, used = [], []
+    columns, limits = [], []
     for k, (width, n_inputs, domain) in enumerate(zip(architecture.widths, inputs, architecture.domains, strict=True)):
         lower, upper, shape = domain.lower, domain.upper, (width, n_inputs)
         if is_real and k == len(inputs) - 1:
@@ -62,23 +63,12 @@ def _weights(
             lower = -upper
         cost = 0.0 if rng is None or upper > _HUGE else rng.normal(size=shape) / max(1.0, upper)
         columns.append(model.add_columns(f"w{k + 1}", shape, lower, upper, cost=cost, integer=domain.is_integer))
-        if domain.is_integer and domain.stride == 2:
-            halves = model.add_columns(f"b{k + 1}", shape, 0, 1, integer=True)
-            model.add_rows([(columns[-1].ravel(), 1.0), (halves.ravel(), -2.0)], lower=-1.0, upper=-1.0)
-        if constraints.has_limits:
-            is_used = model.add_columns(f"n{k + 1}", shape, 0, 1, integer=True)
-            model.add_rows([(columns[-1].ravel(), 1.0), (is_used.ravel(), -upper)], upper=0.0)
-            model.add_rows([(columns[-1].ravel(), 1.0), (is_used.ravel(), -lower)], lower=0.0)
-            used.append(is_used)
-            limit = constraints.layer_limits[k] if constraints.layer_limits else None
-            if limit is not None:
-                model.add_rows([(is_used.reshape(1, -1), 1.0)], upper=float(limit))
-    if constraints.total_limit is not None:
-        everything = np.concatenate([block.ravel() for block in used])[None, :]
-        model.add_rows([(everything, 1.0)], upper=float(constraints.total_limit))
+        add_halves(model, f"b{k + 1}", columns[-1], domain)
+        limits.append((lower, upper))
+    if constraints.has_limits:
+        add_used(model, columns, limits, constraints)
     for row in rows:
-        numbers = np.array([[columns[k][j, i] for (k, j, i), _ in row.terms]])
-        model.add_rows([(numbers, np.array([[c for _, c in row.terms]]))], lower=row.lower, upper=row.upper)
+        add_row(model, columns, row)
     if not rows and not constraints.has_limits:
         model.add_rows([(columns[0].reshape(1, -1), 1.0)])
     outcome = Highs().solve(Task(model.build(), time_limit=_SECONDS))

@@ -146,20 +146,10 @@ def fit(
     """Train a network on a table and write the model."""
     import numpy as np
 
-    from stepnet import Alternating, Exact, Learn, Prove, Search, StepClassifier, StepRegressor
+    from stepnet import StepClassifier, StepRegressor
     from stepnet.errors import InvalidInputError
 
-    exact = Exact(formulation=formulation, solver=solver)
-    alternating = Alternating(formulation="tight" if formulation == "auto" else formulation, solver=solver)
-    methods: dict[str, Any] = {
-        "prove": Prove(exact=exact),
-        "learn": Learn(),
-        "search": Search(),
-        "exact": exact,
-        "alternating": alternating,
-    }
-    if method not in methods:
-        raise InvalidInputError(f"--method {method} is not known; choose one of {', '.join(methods)}.")
+    chosen = _method(method, formulation, solver)
     if task not in ("classification", "regression"):
         raise InvalidInputError(f"--task {task} is not known; choose classification or regression.")
     _check_writable(out)
@@ -172,7 +162,7 @@ def fit(
         "activation": activation,
         "sparsity": _sparsity(sparsity),
         "constraints": _constraints(raises, lowers, names),
-        "method": methods[method],
+        "method": chosen,
         "time_limit": time_limit,
         "gap": gap,
         "n_jobs": n_jobs,
@@ -395,6 +385,24 @@ def _threshold(threshold: str) -> str | float:
         return float(threshold)
     except ValueError:
         return threshold
+
+
+def _method(name: str, formulation: str, solver: str) -> Any:
+    from stepnet import Alternating, Exact, Learn, Prove, Search
+    from stepnet.errors import InvalidInputError
+
+    exact = Exact(formulation=formulation, solver=solver)
+    alternating = Alternating(formulation="tight" if formulation == "auto" else formulation, solver=solver)
+    methods: dict[str, Any] = {
+        "prove": Prove(exact=exact),
+        "learn": Learn(),
+        "search": Search(),
+        "exact": exact,
+        "alternating": alternating,
+    }
+    if name not in methods:
+        raise InvalidInputError(f"--method {name} is not known; choose one of {', '.join(methods)}.")
+    return methods[name]
 
 
 def _sparsity(sparsity: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
@@ -45,7 +46,7 @@ METHODS: dict[str, type[Method]] = {
 }
 
 
-class BaseStep(BaseEstimator):  # type: ignore[misc]
+class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     """An estimator whose answers come from a step network."""
 
     network_: Network
@@ -82,9 +83,9 @@ class BaseStep(BaseEstimator):  # type: ignore[misc]
     def _keep_targets(self, y: Any, weights: Any) -> None:
         """Remember what predictions must look like."""
 
+    @abstractmethod
     def _problem_from(self, rows: Any, y: Any, weights: Any) -> Problem:
         """From checked data."""
-        raise NotImplementedError
 
     def _certified_problem(self, problem: Problem) -> Problem:
         """The problem that the certificate speaks of, given the one that was trained on."""

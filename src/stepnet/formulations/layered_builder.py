@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stepnet.activation import ARGMAX, STEP
 from stepnet.arithmetic import Floats
@@ -15,6 +16,7 @@ from stepnet.formulations.real_output import RealOutput
 from stepnet.formulations.style import Style
 from stepnet.milp.model import Columns, Model, ModelBuilder, Product, Term
 from stepnet.problem.constraint import Row
+from stepnet.problem.constraint_rows import add_halves, add_row, add_used
 from stepnet.problem.loss import Hinge, RealLoss, Squared
 from stepnet.problem.problem import Problem
 
@@ -99,24 +101,10 @@ class LayeredBuilder:
         constraints = self.problem.constraints
         for row in self._user_rows():
             if len(row.terms) > 1:
-                columns = np.array([[self.encoding.weights[k][j, i] for (k, j, i), _ in row.terms]])
-                self.model.add_rows(
-                    [(columns, np.array([[c for _, c in row.terms]]))], lower=row.lower, upper=row.upper
-                )
-        if not (constraints.has_limits or constraints.fewest):
-            return
-        for k, columns in enumerate(self.encoding.weights):
-            lower, upper = self._weight_limits(k)
-            used = self.model.add_columns(f"n{k + 1}", columns.shape, 0, 1, integer=True)
-            self.model.add_rows([(columns.ravel(), 1.0), (used.ravel(), -upper)], upper=0.0)
-            self.model.add_rows([(columns.ravel(), 1.0), (used.ravel(), -lower)], lower=0.0)
-            limit = constraints.layer_limits[k] if constraints.layer_limits else None
-            if limit is not None:
-                self.model.add_rows([(used.reshape(1, -1), 1.0)], upper=float(limit))
-            self.encoding.used.append(used)
-        if constraints.total_limit is not None:
-            everything = np.concatenate([used.ravel() for used in self.encoding.used])
-            self.model.add_rows([(everything[None, :], 1.0)], upper=float(constraints.total_limit))
+                add_row(self.model, self.encoding.weights, row)
+        if constraints.has_limits or constraints.fewest:
+            limits = [self._weight_limits(k) for k in range(len(self.widths))]
+            self.encoding.used = add_used(self.model, self.encoding.weights, limits, constraints)
 
     def _bounded(self, model: Model) -> Model:
         """With the user's constraints on single weights as bounds, which solvers and decoding keep exactly."""
@@ -143,9 +131,8 @@ class LayeredBuilder:
             square = self.real.squares[1] / self.problem.accuracy.unit
         columns = self.model.add_columns(f"w{k + 1}", shape, lower, upper, square=square, integer=domain.is_integer)
         self.encoding.weights.append(columns)
-        if domain.is_integer and domain.stride == 2 and not self._is_count(k):
-            bits = self.model.add_columns(f"b{k + 1}", shape, 0, 1, integer=True)
-            self.model.add_rows([(columns.ravel(), 1.0), (bits.ravel(), -2.0)], lower=-1.0, upper=-1.0)
+        bits = None if self._is_count(k) else add_halves(self.model, f"b{k + 1}", columns, domain)
+        if bits is not None:
             self.encoding.halves.append((columns, bits))
 
     def _weight_limits(self, k: int) -> tuple[float, float]:
@@ -304,21 +291,25 @@ class LayeredBuilder:
         """What every row pays for the values of the outputs."""
         m, n_outputs = real.targets.shape
         in_row, outputs = np.repeat(np.arange(m), n_outputs), np.tile(np.arange(n_outputs), m)
-        terms, products = self._sums(k, signals, in_row, outputs)
-        terms = [*terms, (self.encoding.thresholds[k][outputs, 0], -1.0)]
         targets, prices = real.targets.ravel(), self.row_weights[:, None]
-        largest = real.largest_error
+        largest, every = real.largest_error, np.arange(len(targets))
+
+        def add(members: Columns, sign: float, lower: ArrayLike, upper: ArrayLike) -> None:
+            terms, products = self._sums(k, signals, in_row[members], outputs[members])
+            thresholds = self.encoding.thresholds[k][outputs[members], 0]
+            terms = [*terms, (thresholds, -1.0), (misses.ravel()[members], sign)]
+            self.model.add_rows(terms, lower=lower, upper=upper, products=products)
+
         if isinstance(real.loss, Squared):
             misses = self.model.add_columns("r", (m, n_outputs), -largest, largest, square=prices * real.squares[0])
-            self.model.add_rows([*terms, (misses.ravel(), -1.0)], lower=targets, upper=targets, products=products)
-        elif isinstance(real.loss, Hinge):
-            misses = self.model.add_columns("p", (m, n_outputs), 0.0, largest, cost=prices)
-            terms = [(columns, np.asarray(values) * targets[:, None]) for columns, values in map(_as_block, terms)]
-            self.model.add_rows([*terms, (misses.ravel(), 1.0)], lower=1.0)
+            add(every, -1.0, targets, targets)
         else:
             misses = self.model.add_columns("p", (m, n_outputs), 0.0, largest, cost=prices * real.size)
-            self.model.add_rows([*terms, (misses.ravel(), -1.0)], upper=targets, products=products)
-            self.model.add_rows([*terms, (misses.ravel(), 1.0)], lower=targets, products=products)
+            # Too large and too small both cost; the hinge asks class 0 for one and class 1 for the other.
+            is_hinge = isinstance(real.loss, Hinge)
+            high, low = (every[targets < 0], every[targets > 0]) if is_hinge else (every, every)
+            add(high, -1.0, -np.inf, targets[high])
+            add(low, 1.0, targets[low], np.inf)
         self.encoding.misses = misses
 
     def _margins(self, k: int) -> tuple[Floats, float]:
@@ -366,9 +357,3 @@ class LayeredBuilder:
         self.model.add_rows([(s, 1.0), (w, -1.0), (u, -lower)], upper=-lower, only_if=(u, 1))
         self.model.add_rows([(s, 1.0), (w, -1.0), (u, -upper)], lower=-upper, only_if=(u, 1))
         self.encoding.products.append(columns)
-
-
-def _as_block(term: Term) -> tuple[Columns, Floats]:
-    """A term as (rows × entries), with coefficients that broadcast to it."""
-    columns, values = np.asarray(term[0]), np.asarray(term[1], dtype=np.float64)
-    return (columns[:, None], values[..., None]) if columns.ndim == 1 else (columns, values)

@@ -8,7 +8,6 @@ import numpy as np
 
 from stepnet.activation import ARGMAX, Staircase
 from stepnet.arithmetic import Floats
-from stepnet.data import Targets
 from stepnet.formulations.base import (
     INTEGER_TOLERANCE,
     Encoding,
@@ -21,7 +20,7 @@ from stepnet.formulations.style import Style
 from stepnet.milp.model import Columns, Model
 from stepnet.network import Layer, Levels, Network
 from stepnet.problem.last_layer import refitted
-from stepnet.problem.loss import MISCLASSIFIED, Hinge, Squared
+from stepnet.problem.loss import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 
 _TINY = 1e-7
@@ -95,11 +94,7 @@ class LayeredEncoding(Encoding):
             point[self.errors] = levels[-1][:, 0] != self.problem.dataset.y
         if self.real is not None:
             assert values is not None
-            assert self.misses is not None
-            values = (values - self.real.centres) / self.real.size
-            is_squared = isinstance(self.real.loss, Squared)
-            misses = values - self.real.targets if is_squared else self.real.loss.costs(values, self._scaled_targets)
-            point[self.misses] = misses
+            point[self.misses] = self.real.misses(values)
             if not self.real.holds(layers[-1]):
                 return None
         return np.clip(point, self.model.lower, self.model.upper)
@@ -114,12 +109,6 @@ class LayeredEncoding(Encoding):
         numbers = np.concatenate([weights.ravel() for weights in self.weights])
         point[numbers] = np.where(np.abs(point[numbers]) < _TINY, 0.0, point[numbers])
         return point
-
-    @property
-    def _scaled_targets(self) -> Targets:
-        """What the loss compares values with, in the units of the program."""
-        assert self.real is not None
-        return self.problem.dataset.y if isinstance(self.real.loss, Hinge) else self.real.targets
 
     def refine(self, point: Floats) -> Floats:
         """The point with the best last layer for its hidden ones."""

@@ -80,6 +80,13 @@ class RealOutput:
         sizes = np.abs(layer.weights).max(), np.abs(layer.thresholds).max()
         return bool(sizes[0] <= self.limit and sizes[1] <= self.largest_threshold)
 
+    def misses(self, values: Floats) -> Floats:
+        """r or p of every row and output, from the values of the outputs in the units of the data."""
+        values = (values - self.centres) / self.size
+        if isinstance(self.loss, Squared):
+            return np.asarray(values - self.targets)
+        return self.loss.costs(values, self.targets[:, 0] if isinstance(self.loss, Hinge) else self.targets)
+
     def scaled(self, layer: Layer) -> Layer:
         return layer.with_(layer.weights / self.size, (layer.thresholds + self.centres) / self.size)
 

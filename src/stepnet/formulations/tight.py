@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from stepnet.errors import Answer
-from stepnet.formulations.base import Encoding, Formulation
+from stepnet.formulations.base import Formulation
 from stepnet.formulations.layered import accepts_layered, encode_layered
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.formulations.style import Style
 from stepnet.problem.problem import Problem
 
 _STYLE = Style(name="tight")
-
-
-def encode_thin(problem: Problem) -> LayeredEncoding:
-    """The program with the indicators of non-zero weights that ``sparsity="fewest"`` asks for."""
-    return encode_layered(problem, _STYLE)
 
 
 class Tight(Formulation):
@@ -31,5 +26,5 @@ class Tight(Formulation):
     def accepts(self, problem: Problem) -> Answer:
         return accepts_layered(problem, _STYLE)
 
-    def encode(self, problem: Problem) -> list[Encoding]:
+    def encode(self, problem: Problem) -> list[LayeredEncoding]:
         return [encode_layered(problem, _STYLE)]

@@ -16,7 +16,7 @@ from stepnet.backends.registry import backend_for, named_backend
 from stepnet.errors import Answer, NotAcceptedError, SolverFailure
 from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.registry import accepted_formulation, formulation_for
-from stepnet.formulations.tight import encode_thin
+from stepnet.formulations.tight import Tight
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
 from stepnet.methods.search import BRIEF, search_within
@@ -92,7 +92,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         if not run.problem.constraints.fewest or not run.is_proven or run.must_stop() or run.network is None:
             return
         run.announce("fewest weights")
-        encoding = encode_thin(run.problem)
+        (encoding,) = Tight().encode(run.problem)
         unit = run.problem.accuracy.unit
         limit = (run.loss + run.problem.accuracy.tolerance) / unit + _SLACK
         model = encoding.model.with_objective_at_most(math.floor(limit) if run.problem.accuracy.step else limit)

@@ -6,13 +6,15 @@ the hinge are linear programs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog, lsq_linear
 
 from stepnet.arithmetic import Floats
 from stepnet.network import Network
-from stepnet.problem.loss import Hinge, RealLoss, Squared, signs
+from stepnet.problem.loss import Hinge, Loss, RealLoss, Squared, signs
 from stepnet.problem.problem import Problem
 
 _SCATTER = 1e-9  # bounds are kept this far from what a solver's tolerance could pass
@@ -36,21 +38,32 @@ def refitted(problem: Problem, network: Network) -> Network:
     """The network with the best last layer above its hidden ones; itself if that is no better, or not a real loss."""
     if not isinstance(problem.loss, RealLoss) or not problem.architecture.hidden:
         return network
-    below = network.layers[-2]
-    signals = below.outputs(network.levels(problem.dataset.X)[-2])
-    weights, intercepts = best_last_layer(problem, signals)
-    candidate = Network((*network.layers[:-1], network.layers[-1].with_(weights, -intercepts)))
+    candidate = _replaced(problem, network, best_last_layer)
     if problem.refuses(candidate):
         return network
     return candidate if problem.evaluate(candidate) <= problem.evaluate(network) else network
+
+
+def cautious(problem: Problem, network: Network) -> Network:
+    """The network with the last layer that new rows ask for, whatever the training rows then cost."""
+    return _replaced(problem, network, cautious_last_layer)
+
+
+def _replaced(problem: Problem, network: Network, fit: Callable[[Problem, Floats], tuple[Floats, Floats]]) -> Network:
+    signals = network.layers[-2].outputs(network.levels(problem.dataset.X)[-2])
+    weights, intercepts = fit(problem, signals)
+    return Network((*network.layers[:-1], network.layers[-1].with_(weights, -intercepts)))
+
+
+def _limit(loss: Loss) -> float:
+    return np.inf if loss.bound is None else loss.bound * (1 - _SCATTER)
 
 
 def best_last_layer(problem: Problem, signals: Floats) -> tuple[Floats, Floats]:
     """Weights (outputs × inputs) and intercepts with the least loss on these signals (rows × inputs)."""
     loss, dataset = problem.loss, problem.dataset
     assert isinstance(loss, RealLoss)
-    intercept = problem.architecture.intercept
-    limit = np.inf if loss.bound is None else loss.bound * (1 - _SCATTER)
+    intercept, limit = problem.architecture.intercept, _limit(loss)
     if isinstance(loss, Squared):
         return _least_squares(signals, dataset.y, dataset.weights, loss.ridge, limit, intercept=intercept)
     targets = signs(dataset.y)[:, None] if isinstance(loss, Hinge) else dataset.y
@@ -70,9 +83,8 @@ def cautious_last_layer(problem: Problem, signals: Floats) -> tuple[Floats, Floa
     loss, dataset = problem.loss, problem.dataset
     ridge = loss.ridge if isinstance(loss, Squared) else 0.0
     ridge = ridge or _ridge_for_new_rows(signals, dataset.y, dataset.weights)
-    limit = np.inf if loss.bound is None else loss.bound * (1 - _SCATTER)
     intercept = problem.architecture.intercept
-    return _least_squares(signals, dataset.y, dataset.weights, ridge, limit, intercept=intercept)
+    return _least_squares(signals, dataset.y, dataset.weights, ridge, _limit(loss), intercept=intercept)
 
 
 def _ridge_for_new_rows(signals: Floats, y: Floats, row_weights: Floats) -> float:

@@ -22,7 +22,7 @@ from stepnet.data import Dataset
 from stepnet.errors import Answer
 from stepnet.network import Layer, Network
 from stepnet.problem.architecture import Architecture
-from stepnet.problem.last_layer import cautious_last_layer
+from stepnet.problem.last_layer import cautious
 from stepnet.problem.loss import MISCLASSIFIED, Hinge
 from stepnet.problem.problem import Problem
 from stepnet.search.descent_kernel import Settings, Training, descend, logistic_noise
@@ -95,10 +95,7 @@ def descend_network(
     del training  # its rows take much memory
     network = _network(problem.architecture, widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
     if targets.are_numbers:
-        network = targets.restored(network)
-        signals = network.layers[-2].outputs(network.levels(problem.dataset.X)[-2])
-        weights, intercepts = cautious_last_layer(problem, signals)
-        network = Network((*network.layers[:-1], network.layers[-1].with_(weights, -intercepts)))
+        network = cautious(problem, targets.restored(network))
     if problem.loss == MISCLASSIFIED and problem.architecture.output == STEP:
         network = _with_best_offset(network, problem.dataset)
     return shared_thresholds(network) if problem.architecture.threshold == "layer" else network

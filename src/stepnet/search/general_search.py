@@ -94,6 +94,17 @@ class _Neuron(NamedTuple):
     follow: Callable[[Events], Line]  # the loss along a line
 
 
+class _State(NamedTuple):
+    """What a move of one layer changes."""
+
+    weights: Floats
+    thresholds: Floats
+    above: list[Floats]  # the signals
+    last_weights: Floats
+    last_thresholds: Floats
+    loss: float
+
+
 _Proposal = tuple[float, Floats, Floats]  # the loss, weights and thresholds after a move
 
 
@@ -188,18 +199,25 @@ class _Climber:
         if proposal is None or proposal[0] > now + self.flat or not self._is_allowed(k, j, proposal[1]):
             return False
         reached, weights, own = proposal
-        before = self.loss
-        old = self.W[k][j].copy(), self.T[k][j].copy(), self.signals[k + 1 :], self.W[-1], self.T[-1]
+        before = self._state(k) if self.real is not None else None
         self.W[k][j], self.T[k][j] = weights, own
         self.signals[k + 1 :] = self._forward(k, self.signals[k])[1:]
         self.refit()
-        if self.real is None:
+        if before is None:
             return reached < now - self.flat
-        if self.loss > before + self.flat:
-            self.W[k][j], self.T[k][j], self.signals[k + 1 :], self.W[-1], self.T[-1] = old
-            self.loss = before
+        if self.loss > before.loss + self.flat:
+            self._return_to(before, k)
             return False
-        return self.loss < before - self.flat
+        return self.loss < before.loss - self.flat
+
+    def _state(self, k: int) -> _State:
+        return _State(self.W[k].copy(), self.T[k].copy(), self.signals[k + 1 :], self.W[-1], self.T[-1], self.loss)
+
+    def _return_to(self, state: _State, k: int) -> None:
+        """Undo what happened to layer k since, and above it."""
+        self.W[-1], self.T[-1] = state.last_weights, state.last_thresholds
+        self.W[k], self.T[k] = state.weights, state.thresholds
+        self.signals[k + 1 :], self.loss = state.above, state.loss
 
     def _shares_integer_threshold(self, k: int) -> bool:
         """Whether the neurons of a layer have one threshold that weights cannot take up."""
@@ -208,16 +226,13 @@ class _Climber:
 
     def _move_shared_threshold(self, k: int) -> bool:
         """Shift the threshold of a whole layer by a small integer."""
-        before, penalised = self.loss, float(self._row_costs(self.signals[-1], self.penalties).sum())
-        old = self.T[k], self.signals[k + 1 :], self.W[-1], self.T[-1]
+        before, penalised = self._state(k), float(self._row_costs(self.signals[-1], self.penalties).sum())
         self.T[k] = self.T[k] + self.rng.choice([-2.0, -1.0, 1.0, 2.0])
         self.signals[k + 1 :] = self._forward(k, self.signals[k])[1:]
         self.refit()
         reached = float(self._row_costs(self.signals[-1], self.penalties).sum())
         if reached > penalised + self.flat:
-            self.T[-1] = old[3]
-            self.T[k], self.signals[k + 1 :], self.W[-1] = old[:3]
-            self.loss = before
+            self._return_to(before, k)
             return False
         return reached < penalised - self.flat
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from typing import NamedTuple
+
 import highspy
 import numpy as np
 
@@ -9,36 +12,63 @@ from stepnet.arithmetic import Floats
 from stepnet.errors import SolverFailure
 
 _TOLERANCE = 1e-9
+_local = threading.local()
 
 
-def minimise(cost: Floats, rows: Floats, least: Floats, low: Floats, high: Floats) -> Floats | None:
-    """min cost·x with rows x >= least and low <= x <= high; None if there is no such x.
+class Answer(NamedTuple):
+    """The best point, or None if there is none; and multipliers that show why no point is better.
+
+    ``rows`` are not negative. ``columns`` are positive where a lower bound matters, negative where an upper one does.
+    """
+
+    point: Floats | None
+    rows: Floats
+    columns: Floats
+
+
+def minimise(cost: Floats, rows: Floats, least: Floats, low: Floats, high: Floats) -> Answer:
+    """min cost·x with rows x >= least and low <= x <= high.
 
     Raises
     ------
     SolverFailure
-        If neither is settled.
+        If nothing is settled.
     """
     m, n = rows.shape
+    in_row, in_column = np.nonzero(rows)
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = n, m
     lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, low, high
     lp.row_lower_, lp.row_upper_ = least, np.full(m, np.inf)
     lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = np.arange(0, m * n + 1, n)
-    lp.a_matrix_.index_ = np.tile(np.arange(n), m)
-    lp.a_matrix_.value_ = rows.ravel()
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", 1)
-    solver.setOptionValue("presolve", "off")
-    solver.setOptionValue("primal_feasibility_tolerance", _TOLERANCE)
-    solver.setOptionValue("dual_feasibility_tolerance", _TOLERANCE)
+    lp.a_matrix_.start_ = np.append(0, np.cumsum(np.bincount(in_row, minlength=m))).astype(np.int32)
+    lp.a_matrix_.index_ = in_column.astype(np.int32)
+    lp.a_matrix_.value_ = rows[in_row, in_column]
+    solver = _solver()
     solver.passModel(lp)
     solver.run()
     status = solver.getModelStatus()
     if status == highspy.HighsModelStatus.kInfeasible:
-        return None
+        _, has_ray, ray = solver.getDualRay()
+        multipliers = np.maximum(np.array(ray), 0.0) if has_ray else np.zeros(m)
+        return Answer(None, multipliers, -(multipliers @ rows))
     if status != highspy.HighsModelStatus.kOptimal:
         raise SolverFailure(f"HiGHS ended with status {status.name} on a small linear program")
-    return np.array(solver.getSolution().col_value, dtype=np.float64)
+    solution = solver.getSolution()
+    multipliers = np.maximum(np.array(solution.row_dual), 0.0)
+    return Answer(np.array(solution.col_value, dtype=np.float64), multipliers, cost - multipliers @ rows)
+
+
+def _solver() -> highspy.Highs:
+    """One a thread: to make one takes longer than to solve a small program."""
+    solver: highspy.Highs | None = getattr(_local, "solver", None)
+    if solver is None:
+        solver = highspy.Highs()
+        solver.setOptionValue("output_flag", False)
+        solver.setOptionValue("threads", 1)
+        solver.setOptionValue("presolve", "off")
+        solver.setOptionValue("primal_feasibility_tolerance", _TOLERANCE)
+        solver.setOptionValue("dual_feasibility_tolerance", _TOLERANCE)
+        _local.solver = solver
+    solver.clearModel()
+    return solver

@@ -1,31 +1,73 @@
 """Uncertainty sets: how far a row may be moved.
 
-A row x may become x + δ. In a ball ‖δ / scale‖ <= radius, in the norm ℓ1, ℓ2 or ℓ∞, with x + δ kept between
-``low`` and ``high`` if these are given; in a polyhedron A δ <= b.
+A row x may become x + δ with δ in a set that holds 0. Every set measures moves by a size: δ is allowed if its
+size is at most the row's radius. For a ball of ℓ1, ℓ2 or ℓ∞ the size is ‖z‖ with δ = scale · z or δ = transform z, and
+x + δ may be kept between ``low`` and ``high``. For a polyhedron A δ <= b it is the least s with A δ <= s b, and
+the radius is 1.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from stepnet.arithmetic import Floats
 from stepnet.checks import is_finite_number
-from stepnet.errors import InvalidInputError
+from stepnet.errors import InvalidInputError, SolverFailure
+from stepnet.uncertainty.programs import minimise
 
 Norm = Literal["l1", "l2", "linf"]
 NORMS: tuple[Norm, ...] = ("l1", "l2", "linf")
+_ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 _DUALS: dict[str, float] = {"l1": np.inf, "l2": 2, "linf": 1}
+_UNIT = 2.0**-52
+
+
+class Uncertainty(ABC):
+    """A set of moves."""
+
+    radius: float
+    has_radius: bool  # whether rows may have radii of their own
+
+    @abstractmethod
+    def require(self, n_features: int) -> None:
+        """Raise if the set is not one of moves of so many features."""
+
+    @abstractmethod
+    def dual_sizes(self, weights: Floats) -> Floats:
+        """At least the largest w·δ at radius 1, for each row of ``weights``; exact up to rounding."""
+
+    @abstractmethod
+    def size(self, moves: Floats) -> Floats:
+        """Of each row of ``moves``."""
+
+    @abstractmethod
+    def contains(self, row: Floats, point: Floats, radius: float) -> bool:
+        """Whether the row may become the point, in exact arithmetic."""
+
+    @abstractmethod
+    def describe(self, radii: Floats) -> str:
+        """In the words of a certificate."""
+
+    def limits(self, n_features: int) -> tuple[Floats, Floats]:
+        """The ends of each feature's range, infinite where there is none."""
+        return np.full(n_features, -np.inf), np.full(n_features, np.inf)
+
+    def reach(self, weights: Floats, X: Floats, radii: Floats) -> Floats:
+        """At least max w·δ for every row and neuron (rows × neurons)."""
+        return np.outer(radii, self.dual_sizes(weights))
 
 
 @dataclass(frozen=True)
-class Ball:
-    """All δ with ‖δ / scale‖ <= radius.
+class Ball(Uncertainty):
+    """All δ = scale · z, or transform z, with ‖z‖ <= radius.
 
     Parameters
     ----------
@@ -35,7 +77,9 @@ class Ball:
     scale : sequence of float, optional
         How much a unit of the radius means in each feature; with ``"linf"`` a box.
     low, high : sequence of float or float, optional
-        Disturbed rows stay between them.
+        Disturbed rows stay between them (a row that lies beyond is not pushed further).
+    transform : square matrix, optional
+        Instead of ``scale``; with ``"l2"`` an ellipsoid.
     """
 
     norm: Norm = "linf"
@@ -43,8 +87,9 @@ class Ball:
     scale: tuple[float, ...] | None = None
     low: tuple[float, ...] | float | None = None
     high: tuple[float, ...] | float | None = None
+    transform: tuple[tuple[float, ...], ...] | None = None
 
-    has_radius: ClassVar[bool] = True
+    has_radius = True
 
     def __post_init__(self) -> None:
         if self.norm not in NORMS:
@@ -53,18 +98,37 @@ class Ball:
             raise InvalidInputError(f"radius={self.radius!r} must be a number that is not negative.")
         if self.scale is not None:
             object.__setattr__(self, "scale", _numbers("scale", self.scale))
-            if not all(size > 0 for size in self.scale):
+            if not all(size > 0 and np.isfinite(size) for size in self.scale):
                 raise InvalidInputError(f"scale={self.scale!r} must be positive, one number a feature.")
         for name in ("low", "high"):
             end = getattr(self, name)
             if end is not None and not is_finite_number(end):
                 object.__setattr__(self, name, _numbers(name, end))
+        if self.transform is not None:
+            self._check_transform()
+
+    def _check_transform(self) -> None:
+        if self.scale is not None:
+            raise InvalidInputError("give scale= or transform=, not both; a transform may contain the scales.")
+        matrix = np.array(self.transform, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+            raise InvalidInputError(f"transform must be a square matrix of finite numbers; got shape {matrix.shape}.")
+        if np.linalg.cond(matrix) > 1e8:
+            raise InvalidInputError("transform must be invertible; drop a feature that may not move, or use scale=.")
+        object.__setattr__(self, "transform", tuple(map(tuple, matrix.tolist())))
+
+    def require(self, n_features: int) -> None:
+        self.scales(n_features)
+        self.limits(n_features)
+        if self.transform is not None and len(self.transform) != n_features:
+            raise InvalidInputError(
+                f"transform has {len(self.transform)} rows; it must have one for each of the {n_features} features."
+            )
 
     def scales(self, n_features: int) -> Floats:
         return self._each("scale", 1.0, n_features)
 
     def limits(self, n_features: int) -> tuple[Floats, Floats]:
-        """The ends of each feature's range, infinite where there is none."""
         low, high = self._each("low", -np.inf, n_features), self._each("high", np.inf, n_features)
         if (low > high).any():
             raise InvalidInputError(f"low={self.low!r} must not lie above high={self.high!r}.")
@@ -80,33 +144,75 @@ class Ball:
     def is_clipped(self) -> bool:
         return self.low is not None or self.high is not None
 
+    @cached_property
+    def _matrix(self) -> Floats:
+        return np.array(self.transform)
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        return np.asarray(np.linalg.inv(self._matrix))
+
+    def spread(self, weights: Floats) -> Floats:
+        """Weights on δ as weights on z."""
+        return weights * self.scales(weights.shape[1]) if self.transform is None else weights @ self._matrix
+
+    def moves(self, z: Floats) -> Floats:
+        """δ of each row of ``z``."""
+        return z * self.scales(z.shape[1]) if self.transform is None else z @ self._matrix.T
+
     def steps(self, X: Floats, radii: Floats) -> tuple[Floats, Floats]:
         """How far each feature of each row may move alone, down (not positive) and up."""
         low, high = self.limits(X.shape[1])
-        reach = radii[:, None] * self.scales(X.shape[1])
+        reach = np.outer(radii, self.dual_sizes(np.eye(X.shape[1])))
         return np.minimum(0.0, np.maximum(-reach, low - X)), np.maximum(0.0, np.minimum(reach, high - X))
 
     def reach(self, weights: Floats, X: Floats, radii: Floats) -> Floats:
-        """At least max w·δ for every row and neuron (rows × neurons); exact where rows are not kept in a range.
-
-        With a range it is exact for ℓ∞.
-        """
-        sizes = np.linalg.norm(weights * self.scales(X.shape[1]), ord=_DUALS[self.norm], axis=1)
-        whole = np.outer(radii, sizes)
+        """At least max w·δ; exact where rows are not kept in a range, and for ℓ∞ without a transform."""
+        whole = np.outer(radii, self.dual_sizes(weights))
         if not self.is_clipped:
             return whole
         down, up = self.steps(X, radii)
         boxed = up @ np.maximum(weights, 0.0).T + down @ np.minimum(weights, 0.0).T
-        return np.minimum(whole, boxed)
+        return np.minimum(whole, boxed * (1 + 4 * weights.shape[1] * _UNIT))
+
+    def dual_sizes(self, weights: Floats) -> Floats:
+        weights = np.asarray(weights, dtype=np.float64)
+        sizes = np.linalg.norm(self.spread(weights), ord=_DUALS[self.norm], axis=1)
+        return np.asarray(sizes * (1 + 4 * weights.shape[1] * _UNIT))
 
     def size(self, moves: Floats) -> Floats:
-        """‖δ / scale‖ of each row of ``moves``."""
-        order = {"l1": 1, "l2": 2, "linf": np.inf}[self.norm]
-        return np.asarray(np.linalg.norm(moves / self.scales(moves.shape[1]), ord=order, axis=1))
+        z = moves / self.scales(moves.shape[1]) if self.transform is None else moves @ self._inverse.T
+        return np.asarray(np.linalg.norm(z, ord=_ORDERS[self.norm], axis=1))
+
+    def contains(self, row: Floats, point: Floats, radius: float) -> bool:
+        low, high = self.limits(len(row))
+        if ((point < np.minimum(low, row)) | (point > np.maximum(high, row))).any():
+            return False
+        if self.transform is not None:  # its inverse is not exact: keep off the edge
+            return bool(self.size((point - row)[None])[0] <= radius * (1 - 1e-9))
+        estimate = float(self.size((point - row)[None])[0])
+        doubt = 8 * len(row) * _UNIT * (estimate + radius)
+        return estimate < radius - doubt or (estimate <= radius + doubt and self._contains_exactly(row, point, radius))
+
+    def _contains_exactly(self, row: Floats, point: Floats, radius: float) -> bool:
+        limit = Fraction(float(radius))
+        sizes = [
+            abs(Fraction(b) - Fraction(a)) / Fraction(s)
+            for a, b, s in zip(row.tolist(), point.tolist(), self.scales(len(row)).tolist(), strict=True)
+        ]
+        if self.norm == "l2":
+            return sum(size * size for size in sizes) <= limit * limit
+        return (max(sizes) if self.norm == "linf" else sum(sizes)) <= limit
+
+    def describe(self, radii: Floats) -> str:
+        least, most = float(radii.min()), float(radii.max())
+        radius = f"{least:g}" if least == most else f"{least:g} to {most:g}"
+        shape = "" if self.scale is None and self.transform is None else ", scaled"
+        return f"{self.norm} ball of radius {radius}{shape}{', within a range' if self.is_clipped else ''}"
 
 
 @dataclass(frozen=True, eq=False)
-class Polyhedron:
+class Polyhedron(Uncertainty):
     """All δ with A δ <= b; it must contain 0 and be bounded.
 
     Parameters
@@ -118,7 +224,8 @@ class Polyhedron:
     A: Any
     b: Any
 
-    has_radius: ClassVar[bool] = False
+    radius = 1.0
+    has_radius = False
 
     def __post_init__(self) -> None:
         A, b = np.array(self.A, dtype=np.float64, ndmin=2), np.array(self.b, dtype=np.float64, ndmin=1)
@@ -128,26 +235,70 @@ class Polyhedron:
             raise InvalidInputError("Polyhedron(A, b) must contain 0: b must not be negative.")
         object.__setattr__(self, "A", A)
         object.__setattr__(self, "b", b)
-        for direction in np.vstack([np.eye(A.shape[1]), -np.eye(A.shape[1])]):
-            if linprog(-direction, A, b, bounds=(None, None)).status != 0:
-                raise InvalidInputError("Polyhedron(A, b) is unbounded; add rows that bound every feature.")
+        try:
+            sizes = self._supports(np.vstack([np.eye(A.shape[1]), -np.eye(A.shape[1])]), np.inf)
+        except SolverFailure:
+            sizes = np.array([np.inf])
+        if not np.isfinite(sizes).all():
+            raise InvalidInputError("Polyhedron(A, b) is unbounded; add rows that bound every feature.")
+        object.__setattr__(self, "extent", float(sizes.max()) * (1 + 1e-6) + 1e-9)  # no feature moves further
 
-    def reach(self, weights: Floats, X: Floats, radii: Floats) -> Floats:
-        """max w·δ for every row and neuron: the same for all rows."""
-        best = [-linprog(-w, self.A, self.b, bounds=(None, None)).fun for w in weights]
-        return np.broadcast_to(np.array(best), (len(X), len(weights)))
+    extent: float = field(init=False, default=0.0)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polyhedron) and np.array_equal(self.A, other.A) and np.array_equal(self.b, other.b)
 
-Uncertainty = Ball | Polyhedron
+    def __hash__(self) -> int:
+        return hash((self.A.tobytes(), self.b.tobytes()))
+
+    def require(self, n_features: int) -> None:
+        if self.A.shape[1] != n_features:
+            raise InvalidInputError(
+                f"Polyhedron(A, b) moves {self.A.shape[1]} features; the rows have {n_features}. Give A that many columns."
+            )
+
+    def _supports(self, weights: Floats, extent: float) -> Floats:
+        """max w·δ by the dual: μ >= 0 with Aᵀ μ = w gives w·δ <= μ·b; what rounding leaves of w counts in full."""
+        free = np.full(self.A.shape[1], np.inf)
+        best = []
+        for w in weights:
+            answer = minimise(-w, -self.A, -self.b, -free, free)
+            if answer.point is None:
+                raise SolverFailure("the polyhedron has no point")
+            multipliers = answer.rows
+            rest = np.abs(w - multipliers @ self.A).sum()
+            best.append(multipliers @ self.b * (1 + 1e-12) + (rest * extent if np.isfinite(extent) else 0.0))
+        return np.array(best)
+
+    def dual_sizes(self, weights: Floats) -> Floats:
+        return self._supports(np.asarray(weights, dtype=np.float64), self.extent)
+
+    def size(self, moves: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.where(self.b > 0, moves @ self.A.T / self.b, np.where(moves @ self.A.T > 1e-9, np.inf, 0.0))
+        return np.asarray(np.maximum(parts, 0.0).max(axis=1))
+
+    def contains(self, row: Floats, point: Floats, radius: float) -> bool:
+        move = [Fraction(b) - Fraction(a) for a, b in zip(row.tolist(), point.tolist(), strict=True)]
+        return all(
+            sum(Fraction(a) * d for a, d in zip(line, move, strict=True)) <= Fraction(end) * Fraction(float(radius))
+            for line, end in zip(self.A.tolist(), self.b.tolist(), strict=True)
+        )
+
+    def describe(self, radii: Floats) -> str:
+        return f"polyhedron of {len(self.b)} rows"
 
 
 def checked_radii(uncertainty: Uncertainty, radius: object, n_rows: int) -> Floats:
     """One radius a row, from the set's own or the user's."""
     if radius is None:
-        return np.full(n_rows, getattr(uncertainty, "radius", 0.0))
+        return np.full(n_rows, uncertainty.radius)
     if not uncertainty.has_radius:
         raise InvalidInputError("radius= is for a Ball; a Polyhedron has none.")
-    radii: NDArray[Any] = np.asarray(radius, dtype=np.float64)
+    try:
+        radii: NDArray[Any] = np.asarray(radius, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"radius must be numbers; got {radius!r}.") from error
     if radii.shape not in ((), (n_rows,)):
         raise InvalidInputError(
             f"radius must be one number, or one for each of the {n_rows} rows; got shape {radii.shape}."

@@ -1,0 +1,65 @@
+"""The thresholds of the first layer as hyperplanes: on which sides rows lie, and which sides are in reach."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.activation import ARGMAX, IDENTITY
+from stepnet.arithmetic import Floats
+from stepnet.errors import InvalidInputError
+from stepnet.network import Network
+from stepnet.uncertainty.halfspaces import Halfspaces
+from stepnet.uncertainty.sets import Uncertainty
+
+Sides = NDArray[np.int8]  # of the hyperplanes: 1 or 0 where fixed, -1 where free
+
+FREE = -1
+_UNIT = 2.0**-52
+
+
+class Hyperplanes:
+    """One for each threshold of each first-layer neuron."""
+
+    def __init__(self, network: Network, uncertainty: Uncertainty) -> None:
+        first = network.layers[0]
+        if first.activation == IDENTITY or (len(network.layers) == 1 and first.activation == ARGMAX):
+            raise InvalidInputError("an attack needs a step layer below the outputs; this network has none.")
+        uncertainty.require(network.n_features)
+        self.n_thresholds = first.activation.n_thresholds
+        self.W = np.repeat(first.weights, self.n_thresholds, axis=0)
+        self.T = first.thresholds.ravel()
+        self.uncertainty = uncertainty
+        self.sizes = uncertainty.dual_sizes(self.W)
+
+    def sides(self, levels: NDArray[np.int16]) -> Sides:
+        """Of rows whose first-layer levels are known exactly (rows × hyperplanes)."""
+        reached = levels[:, :, None] > np.arange(self.n_thresholds)
+        return reached.astype(np.int8).reshape(len(levels), -1)
+
+    def levels(self, sides: Sides) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The lowest and highest level of each neuron (rows × neurons)."""
+        blocks = sides.reshape(len(sides), -1, self.n_thresholds)
+        return (blocks == 1).sum(axis=2), (blocks != 0).sum(axis=2)
+
+    def in_reach(self, X: Floats, radii: Floats, now: Sides) -> Sides:
+        """The sides of the rows, free where a move within the radius may cross; if in doubt, free."""
+        values = X @ self.W.T - self.T
+        doubt = (X.shape[1] + 3) * _UNIT * (np.abs(X) @ np.abs(self.W).T + np.abs(self.T))
+        reach = self.uncertainty.reach(self.W, X, radii)
+        # On at a threshold is on; a move that ends there from below crosses, one from above does not.
+        is_free = np.where(now == 1, values - reach < doubt, values + reach >= -doubt)
+        is_free &= self.W.any(axis=1)
+        return np.where(is_free, FREE, now).astype(np.int8)
+
+    def halfspaces(self, row: Floats, sides: Sides, which: NDArray[np.int64]) -> Halfspaces:
+        """Where the chosen hyperplanes have their fixed sides."""
+        signs = np.where(sides[which] == 1, 1.0, -1.0)
+        return Halfspaces.of(row, self.W[which], self.T[which], signs)
+
+    def is_ordered(self, sides: Sides, chosen: int) -> bool:
+        """Whether no higher threshold of the same neuron is reached while a lower one is not."""
+        first = chosen // self.n_thresholds * self.n_thresholds
+        block = sides[first : first + self.n_thresholds]
+        reached, missed = np.flatnonzero(block == 1), np.flatnonzero(block == 0)
+        return not len(reached) or not len(missed) or reached.max() < missed.min()

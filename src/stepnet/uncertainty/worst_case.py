@@ -1,0 +1,247 @@
+"""The worst case of a fixed network: what each row costs after the worst move that its set allows.
+
+Hyperplanes of the first layer that are out of reach are settled. Over the sides of the others runs a branch and
+bound: a node fixes some of them, its cost is bounded by letting all others act against the network, a side that
+must be taken for anything worse is fixed, and a linear program finds the point deepest on the fixed sides or shows that there
+is none. Costs count only at points that are in the set, by an exact forward pass. So for every row
+
+    cost (attained) <= worst case <= upper (shown),
+
+and nothing lies between unless the search ended early.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.arithmetic import Floats
+from stepnet.errors import SolverFailure
+from stepnet.network import Network
+from stepnet.uncertainty.above import Above, Integers
+from stepnet.uncertainty.halfspaces import deepest
+from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
+from stepnet.uncertainty.sets import Uncertainty
+
+Costs = Callable[[Floats, NDArray[np.int64]], Floats]  # from values of the outputs and the numbers of rows
+
+MOST_NODES = 2_000
+_SHRINK = (0.0, 4e-16, 4e-15, 1e-12, 2e-9)  # towards the row, until a point is in its set
+
+
+@dataclass(frozen=True)
+class Worst:
+    """What rows cost in the worst case.
+
+    Attributes
+    ----------
+    costs : ndarray
+        Attained, each at its row of ``points``.
+    uppers : ndarray
+        No move costs more; equal to ``costs`` where the worst case is known.
+    points : ndarray
+        Rows × features: where the costs are attained; the rows themselves where no move costs more.
+    """
+
+    costs: Floats
+    uppers: Floats
+    points: Floats
+
+    @property
+    def is_complete(self) -> bool:
+        return bool((self.costs == self.uppers).all())
+
+
+def worst_classes(
+    network: Network,
+    uncertainty: Uncertainty,
+    X: Floats,
+    radii: Floats,
+    classes: NDArray[np.int64],
+    most_nodes: int = MOST_NODES,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Worst:
+    """A row costs 1 if a move gets it wrong."""
+    above = Above(network)
+
+    def upper(low: Integers, high: Integers, rows: Integers) -> Floats:
+        return above.could_miss(low, high, classes[rows]).astype(np.float64)
+
+    def attained(points: Floats, rows: Integers) -> Floats:
+        return (network.predict(points) != classes[rows]).astype(np.float64)
+
+    return _Case(network, uncertainty, X, radii, upper, attained, most_nodes, should_stop).worst()
+
+
+def worst_numbers(
+    network: Network,
+    uncertainty: Uncertainty,
+    X: Floats,
+    radii: Floats,
+    costs: Costs,
+    most_nodes: int = MOST_NODES,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Worst:
+    """A row costs what ``costs`` says of its outputs' values; it must be convex in each of them and a sum over outputs."""
+    above = Above(network)
+
+    def upper(low: Integers, high: Integers, rows: Integers) -> Floats:
+        settled = (low == high).all(axis=1)
+        least, most = above.value_ranges(low, high)
+        if settled.any():
+            least[settled] = most[settled] = above.values(low[settled])
+        return np.asarray(np.maximum(costs(least, rows), costs(most, rows)).sum(axis=1))
+
+    def attained(points: Floats, rows: Integers) -> Floats:
+        return np.asarray(costs(network.values(points), rows).sum(axis=1))
+
+    return _Case(network, uncertainty, X, radii, upper, attained, most_nodes, should_stop).worst()
+
+
+class _Case:
+    """A network on its rows."""
+
+    def __init__(
+        self,
+        network: Network,
+        uncertainty: Uncertainty,
+        X: Floats,
+        radii: Floats,
+        upper: Callable[[Integers, Integers, Integers], Floats],
+        attained: Callable[[Floats, Integers], Floats],
+        most_nodes: int,
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self.network, self.uncertainty, self.X, self.radii = network, uncertainty, X, radii
+        self.upper_of, self.attained = upper, attained
+        self.most_nodes, self.should_stop = most_nodes, should_stop
+        self.planes = Hyperplanes(network, uncertainty)
+
+    def worst(self) -> Worst:
+        every = np.arange(len(self.X))
+        costs = self.attained(self.X, every)
+        now = self.planes.sides(self.network.levels(self.X)[0])
+        reachable = self.planes.in_reach(self.X, self.radii, now)
+        uppers = np.maximum(self.uppers(reachable, every), costs)
+        points = self.X.astype(np.float64).copy()
+        for i in np.flatnonzero(uppers > costs).tolist():
+            if self.should_stop():
+                break
+            costs[i], uppers[i], points[i] = _Row(self, i, now[i], reachable[i], costs[i]).run()
+        return Worst(costs, uppers, points)
+
+    def uppers(self, sides: Sides, rows: Integers) -> Floats:
+        return self.upper_of(*self.planes.levels(sides), rows)
+
+
+class _Row:
+    """Branch and bound for one row."""
+
+    def __init__(self, case: _Case, number: int, now: Sides, reachable: Sides, cost: float) -> None:
+        self.case, self.number, self.now, self.reachable = case, number, now, reachable
+        self.row, self.radius = case.X[number].astype(np.float64), float(case.radii[number])
+        self.cost, self.point = cost, self.row
+        self.low, self.high = case.uncertainty.limits(len(self.row))
+
+    def run(self) -> tuple[float, float, Floats]:
+        numbers = count()
+        still = np.zeros(len(self.row))
+        heap: list[tuple[float, int, Sides, Floats | None]] = []
+        undecided = -np.inf
+
+        def push(sides: Sides, delta: Floats | None) -> None:
+            settled = self._settled(sides)
+            if settled is not None:
+                upper, sides = settled
+                agrees = delta is not None and self._holds(sides, delta)
+                heapq.heappush(heap, (-upper, -next(numbers), sides, delta if agrees else None))
+
+        push(self.reachable.copy(), still)
+        n_nodes = 0
+        while heap and -heap[0][0] > self.cost:
+            if n_nodes >= self.case.most_nodes or (n_nodes % 16 == 15 and self.case.should_stop()):
+                return self.cost, max(-heap[0][0], undecided), self.point
+            n_nodes += 1
+            negative, _, sides, delta = heapq.heappop(heap)
+            if delta is None:
+                try:
+                    move = self._deepest(sides)
+                except SolverFailure:
+                    undecided = max(undecided, -negative)
+                    continue
+                if move is None:
+                    continue
+                delta = move
+                self._try(delta)
+            free = np.flatnonzero(sides == FREE)
+            if not len(free):
+                # All sides are taken at a point that did not cost as much: rounding decides here.
+                undecided = max(undecided, -negative)
+                continue
+            chosen, here = self._branch(free, delta)
+            for side in (here, 1 - here):  # the last one comes first
+                child = sides.copy()
+                child[chosen] = side
+                if self.case.planes.is_ordered(child, chosen):
+                    push(child, delta)
+        return self.cost, max(self.cost, undecided), self.point
+
+    def _settled(self, sides: Sides) -> tuple[float, Sides] | None:
+        """The bound of a node, and its sides with those fixed that anything worse must take; None if nothing is worse."""
+        while True:
+            free = np.flatnonzero(sides == FREE)
+            tries = np.repeat(sides[None], 1 + 2 * len(free), axis=0)
+            every = np.arange(len(free))
+            tries[1 + every, free], tries[1 + len(free) + every, free] = 0, 1
+            uppers = self.case.uppers(tries, np.full(len(tries), self.number))
+            if uppers[0] <= self.cost:
+                return None
+            below, at = uppers[1 : 1 + len(free)] > self.cost, uppers[1 + len(free) :] > self.cost
+            if (~below & ~at).any():
+                return None
+            forced = ~(below & at)
+            if not forced.any():
+                return float(uppers[0]), sides
+            sides = sides.copy()
+            sides[free[forced]] = np.where(at[forced], 1, 0)
+
+    def _holds(self, sides: Sides, delta: Floats) -> bool:
+        """Whether the moved row lies on the fixed sides."""
+        planes = self.case.planes
+        here = self.now if not delta.any() else (planes.W @ (self.row + delta) - planes.T >= 0).astype(np.int8)
+        return bool(((sides == FREE) | (sides == here)).all())
+
+    def _deepest(self, sides: Sides) -> Floats | None:
+        """The point deepest on the sides that were fixed; None if it is shown that there is none."""
+        fixed = np.flatnonzero((sides != FREE) & (self.reachable == FREE))
+        halves = self.case.planes.halfspaces(self.row, sides, fixed)
+        move = deepest(self.case.uncertainty, self.row, self.radius, halves)
+        if move.bound > 0:
+            return None
+        if move.delta is None:
+            raise SolverFailure("neither a point nor a proof that there is none")
+        return move.delta
+
+    def _try(self, delta: Floats) -> None:
+        """Keep the moved row if it is in the set and costs more."""
+        low, high = np.minimum(self.low, self.row), np.maximum(self.high, self.row)
+        for shrink in _SHRINK:
+            point = np.clip(self.row + delta * (1 - shrink), low, high)
+            if self.case.uncertainty.contains(self.row, point, self.radius):
+                cost = float(self.case.attained(point[None], np.array([self.number]))[0])
+                if cost > self.cost:
+                    self.cost, self.point = cost, point
+                return
+
+    def _branch(self, free: Integers, delta: Floats) -> tuple[int, int]:
+        """The free hyperplane nearest to the moved row, and the side that it is on."""
+        planes = self.case.planes
+        values = planes.W[free] @ (self.row + delta) - planes.T[free]
+        nearest = int((np.abs(values) / planes.sizes[free]).argmin())
+        here = int(values[nearest] >= 0) if delta.any() else int(self.now[free[nearest]])
+        return int(free[nearest]), here
