@@ -66,13 +66,9 @@ def smallest(uncertainty: Uncertainty, row: Floats, halves: Halfspaces) -> Move:
         ends = np.maximum(-answer.columns[n:], 0.0) - np.maximum(-answer.columns[:n], 0.0)
         return space.move(z, answer.rows, ends)
     eye, ones = np.eye(n), np.ones((n, 1))
-    rows = np.vstack(
-        [np.hstack([space.G, np.zeros((len(space.G), 1))]), np.hstack([-eye, ones]), np.hstack([eye, ones])]
-    )
-    least = np.concatenate([space.h, np.zeros(2 * n)])
-    answer = minimise(
-        np.append(np.zeros(n), 1.0), rows, least, np.append(space.low, 0.0), np.append(space.high, np.inf)
-    )
+    rows = np.block([[space.G, np.zeros((len(space.G), 1))], [-eye, ones], [eye, ones]])
+    least, low, high = np.append(space.h, np.zeros(2 * n)), np.append(space.low, 0.0), np.append(space.high, np.inf)
+    answer = minimise(np.append(np.zeros(n), 1.0), rows, least, low, high)
     z = None if answer.point is None else answer.point[:n]
     return space.move(z, answer.rows[: len(space.G)], answer.columns[:n])
 
@@ -102,9 +98,8 @@ def deepest(uncertainty: Uncertainty, row: Floats, radius: float, halves: Halfsp
     answer = _with_depth(G, np.append(space.h, -radius), np.append(depth, 0.0), np.zeros(2 * n), high)
     z = None if answer.point is None else answer.point[:n] - answer.point[n : 2 * n]
     up, down = np.maximum(-answer.columns[:n], 0.0), np.maximum(-answer.columns[n : 2 * n], 0.0)
-    return space.within(
-        z, radius, answer.rows[:-1], np.where(space.low > -radius, down, 0.0) - np.where(space.high < radius, up, 0.0)
-    )
+    ends = np.where(space.low > -radius, down, 0.0) - np.where(space.high < radius, up, 0.0)
+    return space.within(z, radius, answer.rows[:-1], ends)
 
 
 def _with_depth(G: Floats, h: Floats, depth: Floats, low: Floats, high: Floats) -> Answer:
@@ -144,7 +139,7 @@ class _BallSpace:
         return self.G, self.h, self.low, self.high
 
     def shown(self, multipliers: Floats, ends: Floats) -> tuple[float, float]:
-        """λ·h less its rounding, and ‖Gᵀλ‖_* with its rounding; ``ends`` of ranges: positive of low, negative of high."""
+        """λ·h less its rounding, and ‖Gᵀλ‖_* with its own; ``ends`` of ranges are positive of low, negative of high."""
         has_low, has_high = np.isfinite(self.low), np.isfinite(self.high)
         up, down = np.where(has_low, np.maximum(ends, 0.0), 0.0), np.where(has_high, np.maximum(-ends, 0.0), 0.0)
         low, high = np.where(has_low, self.low, 0.0), np.where(has_high, self.high, 0.0)
@@ -191,17 +186,9 @@ def _deepest_in_l2(ball: Ball, row: Floats, radius: float, halves: Halfspaces, s
 
 def _smallest_in_polyhedron(polyhedron: Polyhedron, halves: Halfspaces) -> Move:
     n, k = halves.G.shape[1], len(polyhedron.b)
-    rows = np.vstack(
-        [np.hstack([halves.G, np.zeros((len(halves.G), 1))]), np.hstack([-polyhedron.A, polyhedron.b[:, None]])]
-    )
-    free = np.full(n, np.inf)
-    answer = minimise(
-        np.append(np.zeros(n), 1.0),
-        rows,
-        np.append(halves.h, np.zeros(k)),
-        np.append(-free, 0.0),
-        np.append(free, np.inf),
-    )
+    rows = np.block([[halves.G, np.zeros((len(halves.G), 1))], [-polyhedron.A, polyhedron.b[:, None]]])
+    least, high = np.append(halves.h, np.zeros(k)), np.full(n + 1, np.inf)
+    answer = minimise(np.append(np.zeros(n), 1.0), rows, least, np.append(-high[:n], 0.0), high)
     multipliers, facets = answer.rows[: len(halves.h)], answer.rows[len(halves.h) :]
     gain, size = _shown_in_polyhedron(polyhedron, halves, multipliers, facets)
     bound = 0.0 if gain <= 0 else (np.inf if size <= 1e-12 * gain else gain / size)

@@ -154,11 +154,13 @@ class Ball(Uncertainty):
 
     def spread(self, weights: Floats) -> Floats:
         """Weights on δ as weights on z."""
-        return weights * self.scales(weights.shape[1]) if self.transform is None else weights @ self._matrix
+        spread: Floats = weights * self.scales(weights.shape[1]) if self.transform is None else weights @ self._matrix
+        return spread
 
     def moves(self, z: Floats) -> Floats:
         """δ of each row of ``z``."""
-        return z * self.scales(z.shape[1]) if self.transform is None else z @ self._matrix.T
+        moves: Floats = z * self.scales(z.shape[1]) if self.transform is None else z @ self._matrix.T
+        return moves
 
     def steps(self, X: Floats, radii: Floats) -> tuple[Floats, Floats]:
         """How far each feature of each row may move alone, down (not positive) and up."""
@@ -254,7 +256,7 @@ class Polyhedron(Uncertainty):
     def require(self, n_features: int) -> None:
         if self.A.shape[1] != n_features:
             raise InvalidInputError(
-                f"Polyhedron(A, b) moves {self.A.shape[1]} features; the rows have {n_features}. Give A that many columns."
+                f"Polyhedron(A, b) moves {self.A.shape[1]} features, the rows have {n_features}; give A a column for each."
             )
 
     def _supports(self, weights: Floats, extent: float) -> Floats:

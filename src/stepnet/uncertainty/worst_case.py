@@ -2,8 +2,8 @@
 
 Hyperplanes of the first layer that are out of reach are settled. Over the sides of the others runs a branch and
 bound: a node fixes some of them, its cost is bounded by letting all others act against the network, a side that
-must be taken for anything worse is fixed, and a linear program finds the point deepest on the fixed sides or shows that there
-is none. Costs count only at points that are in the set, by an exact forward pass. So for every row
+must be taken for anything worse is fixed, and a linear program finds the point deepest on the fixed sides or shows
+that there is none. Costs count only at points that are in the set, by an exact forward pass. So for every row
 
     cost (attained) <= worst case <= upper (shown),
 
@@ -73,7 +73,7 @@ def worst_classes(
         return above.could_miss(low, high, classes[rows]).astype(np.float64)
 
     def attained(points: Floats, rows: Integers) -> Floats:
-        return (network.predict(points) != classes[rows]).astype(np.float64)
+        return np.asarray(network.predict(points) != classes[rows], dtype=np.float64)
 
     return _Case(network, uncertainty, X, radii, upper, attained, most_nodes, should_stop).worst()
 
@@ -87,7 +87,7 @@ def worst_numbers(
     most_nodes: int = MOST_NODES,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Worst:
-    """A row costs what ``costs`` says of its outputs' values; it must be convex in each of them and a sum over outputs."""
+    """A row costs the sum of ``costs`` over its outputs, each convex in the output's value."""
     above = Above(network)
 
     def upper(low: Integers, high: Integers, rows: Integers) -> Floats:
@@ -192,7 +192,7 @@ class _Row:
         return self.cost, max(self.cost, undecided), self.point
 
     def _settled(self, sides: Sides) -> tuple[float, Sides] | None:
-        """The bound of a node, and its sides with those fixed that anything worse must take; None if nothing is worse."""
+        """The bound of a node, and its sides with those that anything worse must take; None if nothing is worse."""
         while True:
             free = np.flatnonzero(sides == FREE)
             tries = np.repeat(sides[None], 1 + 2 * len(free), axis=0)
