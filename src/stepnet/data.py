@@ -30,19 +30,25 @@ class Dataset:
     Equal rows of one class (or equal numbers) are merged (their weights add up), rows of weight zero are dropped, and
     the order is fixed, so that the same data in another order are the same data set. The order is as
     good as random: the first rows are a fair sample. Rows in float32 stay so, to save memory.
+    Where rows have ``radii`` of their own, how far each may be moved, rows of different radii are not merged.
     """
 
     X: Floats
     y: Targets
     weights: Floats
+    radii: Floats | None = None
 
     @classmethod
-    def from_rows(cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Dataset:
+    def from_rows(
+        cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, radii: Floats | None = None
+    ) -> Dataset:
         """With the codes 0, 1, ... of classes."""
-        return cls._of(X, np.asarray(y).astype(np.int16), sample_weight)
+        return cls._of(X, np.asarray(y).astype(np.int16), sample_weight, radii)
 
     @classmethod
-    def from_numbers(cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Dataset:
+    def from_numbers(
+        cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, radii: Floats | None = None
+    ) -> Dataset:
         """With numbers to predict: one a row, or a row of them."""
         numbers = np.asarray(y, dtype=np.float64)
         if not np.isfinite(numbers).all():
@@ -52,10 +58,10 @@ class Dataset:
             raise InvalidInputError(
                 f"targets are as large as {largest:g}, and their squares leave the floats; rescale them to about 1."
             )
-        return cls._of(X, (numbers[:, None] if numbers.ndim == 1 else numbers) + 0.0, sample_weight)
+        return cls._of(X, (numbers[:, None] if numbers.ndim == 1 else numbers) + 0.0, sample_weight, radii)
 
     @classmethod
-    def _of(cls, X: ArrayLike, y: Targets, sample_weight: ArrayLike | None) -> Dataset:
+    def _of(cls, X: ArrayLike, y: Targets, sample_weight: ArrayLike | None, radii: Floats | None) -> Dataset:
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else np.asarray(X, dtype=np.float64)
         weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -69,17 +75,18 @@ class Dataset:
             raise InvalidInputError("sample weights must not be negative; drop such rows or set them to 0.")
         if not (weights > 0).any():
             raise InvalidInputError("there are no rows of positive weight; give at least one.")
-        order = _fixed_order(X, y, weights)
+        order = _fixed_order(X, y, weights, radii)
         order = order[weights[order] > 0]
         X, y, weights = X[order], y[order], weights[order]
+        radii = None if radii is None else radii[order]
         X += 0.0  # -0.0 becomes 0.0
         is_first = _differs_from_previous(X)
-        for column in _columns(y):
+        for column in [*_columns(y), *([] if radii is None else [radii])]:
             is_first[1:] |= column[1:] != column[:-1]
         first = np.flatnonzero(is_first)
         if len(first) < len(X):
             X, y = X[first], y[first]
-        return cls(X, y, np.add.reduceat(weights, first))
+        return cls(X, y, np.add.reduceat(weights, first), None if radii is None else radii[first])
 
     @property
     def n_rows(self) -> int:
@@ -121,6 +128,8 @@ class Dataset:
             digest.update(self.X[first : first + _CHUNK].astype(np.float64).tobytes())
         digest.update(self.y.astype(np.int64 if self.y.ndim == 1 else np.float64).tobytes())
         digest.update(self.weights.tobytes())
+        if self.radii is not None:
+            digest.update(self.radii.tobytes())
         return digest.hexdigest()[:16]
 
 
@@ -198,21 +207,22 @@ class Scaling:
         return layer.with_(weights, ((layer.thresholds.T - moved) * self.grid).T)
 
 
-def _fixed_order(X: Floats, y: Targets, weights: Floats) -> Numbers:
+def _fixed_order(X: Floats, y: Targets, weights: Floats, radii: Floats | None) -> Numbers:
     """An order of the rows that does not depend on the order they came in; equal rows are neighbours.
 
     By a hash of each row, which is much faster than to compare rows; should two different rows share
     one, all are compared after all.
     """
+    keys = (weights, *([] if radii is None else [radii]), *_columns(y))
     hashes = np.zeros(len(X), dtype=np.uint64)
     for column in X.T:
         hashes ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
         hashes *= np.uint64(0x9E3779B97F4A7C15)
         hashes ^= hashes >> np.uint64(29)
-    order = np.lexsort((weights, *_columns(y), hashes))
+    order = np.lexsort((*keys, hashes))
     twins = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
     if (X[order[twins]] != X[order[twins + 1]]).any():
-        return np.lexsort((weights, *_columns(y), *X.T[::-1]))
+        return np.lexsort((*keys, *X.T[::-1]))
     return order
 
 

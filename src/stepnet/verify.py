@@ -83,10 +83,10 @@ def _bound(problem: Problem, certificate: Certificate) -> Check:
     free = conflict_bound(problem).value
     claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
     if certificate.bound <= free:
-        return Check(claim, True, f"equal rows of different targets alone cost {free:.17g}")
+        return Check(claim, True, f"rows that no network tells apart alone cost {free:.17g}")
     if certificate.claimed_by:
         return Check(claim, None, f"claimed by {certificate.claimed_by}, not repeated here")
-    return Check(claim, False, f"equal rows of different targets cost {free:.17g}, and no solver claims more")
+    return Check(claim, False, f"rows that no network tells apart cost {free:.17g}, and no solver claims more")
 
 
 def _resolved(problem: Problem, network: Network, certificate: Certificate, exact: Exact, time_limit: float) -> Check:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from stepnet.bounds.overlaps import lightest_cover
 from stepnet.data import Dataset
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
@@ -28,9 +29,14 @@ def conflict_bound(problem: Problem) -> Bound:
     """What every network of every architecture pays.
 
     Per group of equal rows all classes but the heaviest are wrong; numbers cost at least what their
-    group's best constant does.
+    group's best constant does. Where rows may be moved, those that can be moved to one point are equal.
     """
     dataset, loss = problem.dataset, problem.loss
+    if problem.scenarios is not None:
+        return Bound()
+    if problem.is_uncertain and not isinstance(loss, RealLoss):
+        value = max(lightest_cover(problem).value, conflict_bound(problem.nominal).value)
+        return Bound(value, proof="free bound: rows of different classes that can be moved to one point")
     if not isinstance(loss, RealLoss):
         value = math.fsum(dataset.weights[~heaviest_of_group(dataset)])
         return Bound(value, proof="free bound: equal rows of different classes")

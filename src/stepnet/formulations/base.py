@@ -60,6 +60,16 @@ class Formulation(ABC):
         """The programs of the problem."""
 
 
+def refuses_set(problem: Problem, name: str) -> str:
+    """Why a formulation does not take the problem's uncertainty, or nothing if it does."""
+    if not problem.is_uncertain:
+        return ""
+    return (
+        f"formulation={name!r} takes finitely many points a row; a set of moves has infinitely many. "
+        f"Use method=Exact(formulation={name!r}), which generates the points that matter."
+    )
+
+
 def scope_of_margin(margin: float) -> str:
     """In words, the margin rounded up so that no more is claimed than proven."""
     if not margin:

@@ -8,7 +8,7 @@ import numpy as np
 
 from stepnet.arithmetic import Floats
 from stepnet.errors import YES, Answer
-from stepnet.formulations.base import Encoding, Formulation, normalised, safe_margin, scope_of_margin
+from stepnet.formulations.base import Encoding, Formulation, normalised, refuses_set, safe_margin, scope_of_margin
 from stepnet.gates import MAX_GATE_INPUTS, Gate, gates, read_gate
 from stepnet.milp.model import Columns, Model, ModelBuilder, Term
 from stepnet.network import Layer, Network
@@ -35,6 +35,8 @@ class Gates(Formulation):
 
     def accepts(self, problem: Problem) -> Answer:
         architecture = problem.architecture
+        if reason := refuses_set(problem, self.name):
+            return Answer(reason)
         if len(architecture.hidden) != 1:
             return Answer(
                 f"formulation='gates' accepts one hidden layer; got hidden={architecture.hidden}. "
@@ -50,7 +52,9 @@ class Gates(Formulation):
                 f"formulation='gates' needs threshold='neuron', where neurons can be complemented freely; got "
                 f"threshold={architecture.threshold!r}. Use formulation='tight'."
             )
-        if not problem.is_plain:
+        if problem.scenarios is not None and problem.scenarios.joint is not None:
+            return Answer("formulation='gates' takes scenarios of rows. Use formulation='tight' for joint ones.")
+        if not problem.has_plain_steps:
             return Answer(
                 "formulation='gates' takes real weights, steps and misclassified rows of two classes. "
                 "Use formulation='tight'."
@@ -92,7 +96,12 @@ class GateEncoding(Encoding):
         self.weights = model.add_columns("w", (d, n), -1, 1)
         self.thresholds = model.add_columns("t", d, -1, 1)
         self.sides = model.add_columns("u", (m, d), 0, 1, integer=True)
-        self.errors = model.add_columns("e", m, 0, 1, cost=row_weights, integer=True)
+        scenarios = self.problem.scenarios
+        if scenarios is not None:  # points of one owner share its e
+            prices = scenarios.weights / self.problem.accuracy.unit
+            self.errors = model.add_columns("e", len(prices), 0, 1, cost=prices, integer=True)[scenarios.owners]
+        else:
+            self.errors = model.add_columns("e", m, 0, 1, cost=row_weights, integer=True)
         for label in (1, 0):
             members = np.flatnonzero(y == label)
             if not members.size:
@@ -132,5 +141,7 @@ class GateEncoding(Encoding):
         point[self.weights] = np.where(ignored[:, None], 0.0, signs[:, None] * hidden.weights[order])
         point[self.thresholds] = np.where(ignored, -1.0, signs * hidden.thresholds[order])
         point[self.sides] = sides
-        point[self.errors] = bits[1][:, 0] != self.problem.dataset.y
+        wrong = (bits[1][:, 0] != self.problem.dataset.y).astype(np.float64)
+        scenarios = self.problem.scenarios
+        point[self.errors] = wrong if scenarios is None else scenarios.shared(wrong)
         return point

@@ -29,6 +29,8 @@ Constraints. Linear ones of the user are rows on w (on a single weight, its boun
 non-zero weights counts, each has n^k_jl in {0, 1} with lower n <= w <= upper n.
 Integers. Where a layer's weights are integers and its inputs too, a < t means a <= t - 1 and no margin
 is needed; a learned threshold T is decoded as T - 1/2.
+Scenarios. Where rows of the data set are points of fewer owners, points of one owner share e (or p), the largest.
+Joint scenarios, as the paper has them, have e of their own and the objective m >= Σ_i weight_i · e^i for each.
 Counting. Where the output neuron has weights -1, 0 and 1 on integer neurons with learned thresholds, all
 of them are taken to be 1: a neuron of weight -1 is turned around (-w and 1 - T, which swaps on and off),
 one of weight 0 gets a threshold that it never reaches, and the output's thresholds make up for it.
@@ -39,6 +41,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepnet.errors import YES, Answer
+from stepnet.formulations.base import refuses_set
 from stepnet.formulations.layered_builder import LayeredBuilder
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.formulations.style import Style
@@ -52,7 +55,9 @@ _LARGEST_INTEGER = 2.0**40
 def accepts_layered(problem: Problem, style: Style) -> Answer:
     """Any depth, threshold, activation, output and domain; integers need data on a grid not too fine."""
     architecture = problem.architecture
-    if problem.is_plain:
+    if reason := refuses_set(problem, style.name):
+        return Answer(reason)
+    if problem.has_plain_steps:
         return YES
     if not style.takes_variants:
         return Answer(
@@ -63,6 +68,8 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
         return Answer("sparsity='fewest' is for misclassified rows. Use a number of non-zero weights instead.")
     if reason := refuses_loss(problem):
         return Answer(reason)
+    if isinstance(problem.loss, RealLoss) and problem.uncertainty is not None and architecture.n_outputs > 1:
+        return Answer("scenarios of rows with several numbers are not written as programs. Use method='search'.")
     values = architecture.activation.values
     if architecture.fixed_threshold == 0 and architecture.hidden and values[0] != 0 and 0 in values:
         return Answer(

@@ -30,6 +30,7 @@ class LayeredBuilder:
         self.domains, self.kinds = self.architecture.domains, self.architecture.activations
         self.y = problem.dataset.y
         self.row_weights = problem.dataset.weights / problem.accuracy.unit
+        self.scenarios = problem.scenarios
         self.model = ModelBuilder()
         self.widths = problem.architecture.widths
         self.real = RealOutput.of(problem, problem.loss) if isinstance(problem.loss, RealLoss) else None
@@ -206,8 +207,10 @@ class LayeredBuilder:
     def _add_layer(self, k: int, signals: Columns | None, is_off: Columns | None, is_output: bool) -> Columns:
         """Both implications of every neuron; for the paper's output also the objective."""
         m, width, n_thresholds = len(self.rows), self.widths[k], self.kinds[k].n_thresholds
-        cost = np.where(self.y == 1, -1.0, 1.0)[:, None, None] * self.row_weights[:, None, None] if is_output else 0.0
-        if is_output:
+        is_objective = is_output and self.scenarios is None
+        signs = np.where(self.y == 1, -1.0, 1.0)
+        cost = (signs * self.row_weights)[:, None, None] if is_objective else 0.0
+        if is_objective:
             self.model.offset = float(self.row_weights[self.y == 1].sum())
         outputs = self.model.add_columns(f"u{k + 1}", (m, width, n_thresholds), 0, 1, cost=cost, integer=True)
         self.encoding.outputs.append(outputs)
@@ -232,11 +235,33 @@ class LayeredBuilder:
         if n_thresholds > 1:
             lower, upper = outputs[:, :, :-1].ravel(), outputs[:, :, 1:].ravel()
             self.model.add_rows([(lower, 1.0), (upper, -1.0)], lower=0.0)
+        if is_output and not is_objective:
+            self.encoding.errors = self._add_errors()
+            self.model.add_rows(
+                [(self.encoding.errors, 1.0), (outputs.ravel(), -signs)], lower=np.where(signs < 0, 1, 0)
+            )
         return outputs
+
+    def _add_errors(self) -> Columns:
+        """e of every row; of scenarios e of its owner, or the largest sum over a joint scenario as the objective."""
+        scenarios = self.scenarios
+        if scenarios is None:
+            return self.model.add_columns("e", len(self.rows), 0, 1, cost=self.row_weights, integer=True)
+        prices = scenarios.weights / self.problem.accuracy.unit
+        if scenarios.joint is None:
+            columns = self.model.add_columns("e", scenarios.n_owners, 0, 1, cost=prices, integer=True)
+            return columns[scenarios.owners]
+        columns = self.model.add_columns("e", len(self.rows), 0, 1, integer=True)
+        self.encoding.largest = self.model.add_columns("m", 1, 0, prices.sum(), cost=1.0)
+        for number in np.unique(scenarios.joint):
+            members = np.flatnonzero(scenarios.joint == number)
+            sums = prices[scenarios.owners[members]]
+            self.model.add_rows([(self.encoding.largest[None], 1.0), (columns[None, members], -sums[None])], lower=0.0)
+        return columns
 
     def _add_output(self, k: int, signals: Columns | None, is_off: Columns | None) -> None:
         """Only the implications that a row's class needs: e = 0 puts the row into its class."""
-        self.encoding.errors = self.model.add_columns("e", len(self.rows), 0, 1, cost=self.row_weights, integer=True)
+        self.encoding.errors = self._add_errors()
         if self.kinds[k] == ARGMAX:
             self._add_argmax(k, signals)
             return
@@ -291,8 +316,10 @@ class LayeredBuilder:
         """What every row pays for the values of the outputs."""
         m, n_outputs = real.targets.shape
         in_row, outputs = np.repeat(np.arange(m), n_outputs), np.tile(np.arange(n_outputs), m)
-        targets, prices = real.targets.ravel(), self.row_weights[:, None]
-        largest, every = real.largest_error, np.arange(len(targets))
+        targets, prices, owners = real.targets.ravel(), self.row_weights[:, None], np.arange(m)
+        if self.scenarios is not None:
+            prices, owners = self.scenarios.weights[:, None] / self.problem.accuracy.unit, self.scenarios.owners
+        largest, every, shape = real.largest_error, np.arange(len(targets)), (len(prices), n_outputs)
 
         def add(members: Columns, sign: float, lower: ArrayLike, upper: ArrayLike) -> None:
             terms, products = self._sums(k, signals, in_row[members], outputs[members])
@@ -300,11 +327,19 @@ class LayeredBuilder:
             terms = [*terms, (thresholds, -1.0), (misses.ravel()[members], sign)]
             self.model.add_rows(terms, lower=lower, upper=upper, products=products)
 
-        if isinstance(real.loss, Squared):
-            misses = self.model.add_columns("r", (m, n_outputs), -largest, largest, square=prices * real.squares[0])
+        if isinstance(real.loss, Squared) and self.scenarios is None:
+            misses = self.model.add_columns("r", shape, -largest, largest, square=prices * real.squares[0])
             add(every, -1.0, targets, targets)
         else:
-            misses = self.model.add_columns("p", (m, n_outputs), 0.0, largest, cost=prices * real.size)
+            is_squared = isinstance(real.loss, Squared)  # of the largest error of an owner's points
+            misses = self.model.add_columns(
+                "p",
+                shape,
+                0.0,
+                largest,
+                cost=0.0 if is_squared else prices * real.size,
+                square=prices * real.squares[0] if is_squared else 0.0,
+            )[owners]
             # Too large and too small both cost; the hinge asks class 0 for one and class 1 for the other.
             is_hinge = isinstance(real.loss, Hinge)
             high, low = (every[targets < 0], every[targets > 0]) if is_hinge else (every, every)

@@ -44,6 +44,7 @@ class LayeredEncoding(Encoding):
     errors: Columns | None = None
     real: RealOutput | None = None
     misses: Columns | None = None  # r or p of a loss that reads values: m × outputs
+    largest: Columns | None = None  # the objective of joint scenarios
 
     def __post_init__(self) -> None:
         self.name = self.style.name
@@ -69,6 +70,7 @@ class LayeredEncoding(Encoding):
             return None
         values = network.values(self.problem.dataset.X) if self.real is not None else None
         levels = network.levels(self.problem.dataset.X)
+        unscaled = network
         if self.style.scaled:
             network = self.problem.scale(network)
         layers = [self._encoded(k, layer) for k, layer in enumerate(network.layers)]
@@ -91,13 +93,23 @@ class LayeredEncoding(Encoding):
         for weights, is_used in zip(self.weights, self.used, strict=False):
             point[is_used] = point[weights] != 0
         if self.errors is not None:
-            point[self.errors] = levels[-1][:, 0] != self.problem.dataset.y
+            point[self.errors] = self._of_owners((levels[-1][:, 0] != self.problem.dataset.y).astype(np.float64))
+        if self.largest is not None:
+            point[self.largest] = self.problem.evaluate(unscaled) / self.problem.accuracy.unit
         if self.real is not None:
             assert values is not None
-            point[self.misses] = self.real.misses(values)
+            point[self.misses] = self._of_owners(self.real.misses(values))
             if not self.real.holds(layers[-1]):
                 return None
         return np.clip(point, self.model.lower, self.model.upper)
+
+    def _of_owners(self, costs: Floats) -> Floats:
+        """What each row pays; points of one owner pay what the worst of them does."""
+        scenarios = self.problem.scenarios
+        if scenarios is None:
+            return costs
+        columns = np.abs(costs.reshape(len(costs), -1)).T
+        return np.column_stack([scenarios.shared(column) for column in columns]).reshape(costs.shape)
 
     def _tidied(self, point: Floats) -> Floats:
         """Without what the solver's tolerances added to weights that are zero or at a bound."""

@@ -36,6 +36,8 @@ def refuses_loss(problem: Problem) -> str:
 
 def refitted(problem: Problem, network: Network) -> Network:
     """The network with the best last layer above its hidden ones; itself if that is no better, or not a real loss."""
+    if problem.uncertainty is not None:
+        return network
     if not isinstance(problem.loss, RealLoss) or not problem.architecture.hidden:
         return network
     candidate = _replaced(problem, network, best_last_layer)

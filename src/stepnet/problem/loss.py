@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ from stepnet.data import Dataset, Numbers, Targets
 from stepnet.errors import InvalidInputError
 from stepnet.network import Network
 from stepnet.problem.accuracy import SAFETY, Accuracy
+from stepnet.uncertainty.sets import Uncertainty
+from stepnet.uncertainty.worst_case import Worst, worst_classes, worst_numbers
 
 
 class Loss(ABC):
@@ -35,6 +38,25 @@ class Loss(ABC):
     def accuracy(self, dataset: Dataset) -> Accuracy:
         """How finely losses are told apart."""
 
+    @abstractmethod
+    def row_costs(self, dataset: Dataset, network: Network) -> Floats:
+        """What each row costs, without its weight."""
+
+    @abstractmethod
+    def worst_case(
+        self,
+        dataset: Dataset,
+        network: Network,
+        uncertainty: Uncertainty,
+        radii: Floats,
+        should_stop: Callable[[], bool],
+    ) -> Worst:
+        """What each row costs after the worst move that its set allows, without its weight."""
+
+    def penalty(self, weights: Floats) -> float:
+        """What the weights of the last layer cost by themselves."""
+        return 0.0
+
     def refuses(self, network: Network) -> str | None:
         """Why the last layer is not admitted, or None if it is."""
         if self.bound is not None and np.abs(network.layers[-1].weights).max() > self.bound:
@@ -51,6 +73,20 @@ class Misclassified(Loss):
 
     def evaluate(self, dataset: Dataset, network: Network) -> float:
         return math.fsum(dataset.weights[dataset.y != network.predict(dataset.X)])
+
+    def row_costs(self, dataset: Dataset, network: Network) -> Floats:
+        return np.asarray(dataset.y != network.predict(dataset.X), dtype=np.float64)
+
+    def worst_case(
+        self,
+        dataset: Dataset,
+        network: Network,
+        uncertainty: Uncertainty,
+        radii: Floats,
+        should_stop: Callable[[], bool],
+    ) -> Worst:
+        classes = dataset.y.astype(np.int64)
+        return worst_classes(network, uncertainty, dataset.X, radii, classes, should_stop=should_stop)
 
     def accuracy(self, dataset: Dataset) -> Accuracy:
         step, total = dataset.granularity, dataset.total_weight
@@ -92,9 +128,21 @@ class RealLoss(Loss):
         """An error of sums over the rows, in the units of the targets."""
         return (dataset.n_rows + 8) * 2.0**-52 * (1.0 + float(np.abs(dataset.y).max()))
 
-    def penalty(self, weights: Floats) -> float:
-        """What the weights of the last layer cost by themselves."""
-        return 0.0
+    def row_costs(self, dataset: Dataset, network: Network) -> Floats:
+        return np.asarray(self.costs(network.values(dataset.X), dataset.y).sum(axis=1))
+
+    def worst_case(
+        self,
+        dataset: Dataset,
+        network: Network,
+        uncertainty: Uncertainty,
+        radii: Floats,
+        should_stop: Callable[[], bool],
+    ) -> Worst:
+        def costs(values: Floats, rows: Numbers) -> Floats:
+            return self.costs(values, dataset.y[rows])
+
+        return worst_numbers(network, uncertainty, dataset.X, radii, costs, should_stop=should_stop)
 
     def evaluate(self, dataset: Dataset, network: Network) -> float:
         costs = self.costs(network.values(dataset.X), dataset.y)

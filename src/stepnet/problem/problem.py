@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from stepnet.arithmetic import Floats
 from stepnet.data import Dataset, Scaling
 from stepnet.errors import InvalidInputError
 from stepnet.network import Network
@@ -14,6 +17,9 @@ from stepnet.problem.accuracy import Accuracy
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import UNCONSTRAINED, Constraints, Row
 from stepnet.problem.loss import MISCLASSIFIED, Loss
+from stepnet.uncertainty.scenarios import Scenarios
+from stepnet.uncertainty.sets import Uncertainty
+from stepnet.uncertainty.worst_case import Worst
 
 
 @dataclass(frozen=True)
@@ -24,13 +30,57 @@ class Problem:
     architecture: Architecture
     loss: Loss = MISCLASSIFIED
     constraints: Constraints = UNCONSTRAINED
+    uncertainty: Uncertainty | Scenarios | None = None
+    units: Scaling | None = None  # those of another problem, where the two are compared
 
     def evaluate(self, network: Network) -> float:
-        """The loss of a network, in exact arithmetic: the only source of a loss."""
+        """The loss of a network, in exact arithmetic: the only source of a loss.
+
+        Where rows are uncertain, that of the worst case; a row whose worst case was not settled counts with what
+        it may cost at most.
+        """
         reason = self.refuses(network)
         if reason is not None:
             raise InvalidInputError(f"the network is not one of this problem: {reason}.")
-        return self.loss.evaluate(self.dataset, network)
+        if self.uncertainty is None:
+            return self.loss.evaluate(self.dataset, network)
+        if self.scenarios is not None:
+            loss = self.scenarios.total(self.loss.row_costs(self.dataset, network))
+        else:
+            loss = self.total(self.worst_case(network).uppers)
+        return loss + self.loss.penalty(network.layers[-1].weights)
+
+    def worst_case(self, network: Network, should_stop: Callable[[], bool] = lambda: False) -> Worst:
+        """What each row costs after the worst move that its set allows, and where."""
+        if not isinstance(self.uncertainty, Uncertainty):
+            raise InvalidInputError("a worst case needs an uncertainty set, such as Ball('linf', 0.1).")
+        return self.loss.worst_case(self.dataset, network, self.uncertainty, self.radii, should_stop)
+
+    def total(self, costs: Floats) -> float:
+        """Costs of rows times their weights."""
+        return math.fsum(self.dataset.weights * costs)
+
+    @property
+    def radii(self) -> Floats:
+        """How far each row may be moved."""
+        if self.dataset.radii is not None:
+            return self.dataset.radii
+        return np.full(self.dataset.n_rows, getattr(self.uncertainty, "radius", 0.0))
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether rows may be moved within a set of infinitely many points."""
+        return isinstance(self.uncertainty, Uncertainty)
+
+    @property
+    def scenarios(self) -> Scenarios | None:
+        """What the rows stand for, where they are points of fewer rows."""
+        return self.uncertainty if isinstance(self.uncertainty, Scenarios) else None
+
+    @property
+    def nominal(self) -> Problem:
+        """The same without any move."""
+        return self if self.uncertainty is None else replace(self, uncertainty=None)
 
     def refuses(self, network: Network) -> str | None:
         """Why the network is not one of this problem, or None if it is."""
@@ -39,11 +89,20 @@ class Problem:
     @property
     def is_plain(self) -> bool:
         """Whether misclassified rows of steps with real weights are all there is: what the fast searches take."""
+        return self.has_plain_steps and self.uncertainty is None
+
+    @property
+    def has_plain_steps(self) -> bool:
+        """The same, whether or not rows are uncertain."""
         return self.architecture.is_plain and self.loss == MISCLASSIFIED and not self.constraints.restrict
 
     @cached_property
     def accuracy(self) -> Accuracy:
         """How finely losses are told apart."""
+        if self.scenarios is not None:
+            first = np.unique(self.scenarios.owners, return_index=True)[1]
+            owners = Dataset(self.dataset.X[first], self.dataset.y[first], self.scenarios.weights)
+            return self.loss.accuracy(owners)
         return self.loss.accuracy(self.dataset)
 
     @cached_property
@@ -53,11 +112,15 @@ class Problem:
         Real weights take up any scaling of a feature. A shift needs a threshold of its own in every
         neuron. Discrete weights take up neither: there all features get one factor that makes them integers.
         """
+        if self.units is not None:
+            return self.units
         architecture = self.architecture
         if architecture.domains[0].is_integer:
             return Scaling.to_integers(self.dataset.X)
         is_free = architecture.threshold == "neuron" and architecture.activations[0].thresholds is None
         is_free &= not self.constraints.join(0)  # constant features, which centring drops, may help others there
+        # So they may where moves are bound together: without them a ball of a norm only shrinks.
+        is_free &= not self.is_uncertain or getattr(self.uncertainty, "is_plain", False)
         return Scaling.fit(self.dataset.X, centre=is_free)
 
     def scaled_rows(self, output_size: float = 1.0) -> list[Row]:

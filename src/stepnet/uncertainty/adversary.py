@@ -84,9 +84,8 @@ class _Branching:
         self.planes = planes = adversary.planes
         values = planes.W @ row - planes.T
         doubt = 4 * len(row) * 2.0**-52 * (np.abs(planes.W) @ np.abs(row) + np.abs(planes.T))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distances = np.maximum(np.abs(values) - doubt, 0.0) / planes.sizes * (1 - _SAFETY)
-        self.distances = np.where(planes.W.any(axis=1), distances, np.inf)
+        shrunk = np.where(values >= 0, np.maximum(values - doubt, 0.0), np.minimum(values + doubt, 0.0))
+        self.distances = planes.distances(shrunk) * (1 - _SAFETY)
         self.order = np.argsort(self.distances, kind="stable")
         self.farthest = _FAR * (1.0 + float(np.abs(row).max()))
         self.radius, self.size = np.inf, np.inf
@@ -171,8 +170,8 @@ class _Branching:
         free = np.flatnonzero((sides == FREE) & np.isfinite(self.distances))
         if not len(free):
             return
-        values = np.abs(self.planes.W[free] @ (self.row + delta) - self.planes.T[free])
-        chosen = free[int((values / self.planes.sizes[free]).argmin())]
+        distances = self.planes.distances(self.planes.W @ (self.row + delta) - self.planes.T)
+        chosen = free[int(distances[free].argmin())]
         for side in (here[chosen], 1 - here[chosen]):
             child = sides.copy()
             child[chosen] = side

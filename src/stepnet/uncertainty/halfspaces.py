@@ -57,7 +57,7 @@ def smallest(uncertainty: Uncertainty, row: Floats, halves: Halfspaces) -> Move:
     assert isinstance(uncertainty, Ball)
     space = _BallSpace(uncertainty, row, halves)
     if uncertainty.norm == "l2":
-        return space.move(*_least_distance(*space.rows_and_ends()))
+        return space.move(*least_distance(*space.rows_and_ends()))
     n = space.G.shape[1]
     if uncertainty.norm == "l1":
         low, high = np.zeros(2 * n), np.concatenate([space.high, -space.low])
@@ -213,7 +213,7 @@ def _shown_in_polyhedron(
     return float(gain), float(facets @ polyhedron.b * (1 + n_terms * _UNIT) + rest.sum() * polyhedron.extent)
 
 
-def _least_distance(G: Floats, h: Floats, low: Floats, high: Floats) -> tuple[Floats | None, Floats, Floats]:
+def least_distance(G: Floats, h: Floats, low: Floats, high: Floats) -> tuple[Floats | None, Floats, Floats]:
     """min |z|_2 with G z >= h and low <= z <= high, by non-negative least squares on the dual (Lawson and Hanson).
 
     Returns the point (None: there is none), the multipliers of the rows, and those of the ends.

@@ -30,7 +30,7 @@ class Hyperplanes:
         self.W = np.repeat(first.weights, self.n_thresholds, axis=0)
         self.T = first.thresholds.ravel()
         self.uncertainty = uncertainty
-        self.sizes = uncertainty.dual_sizes(self.W)
+        self.up, self.down = uncertainty.dual_sizes(self.W), uncertainty.dual_sizes(-self.W)
 
     def sides(self, levels: NDArray[np.int16]) -> Sides:
         """Of rows whose first-layer levels are known exactly (rows × hyperplanes)."""
@@ -46,11 +46,17 @@ class Hyperplanes:
         """The sides of the rows, free where a move within the radius may cross; if in doubt, free."""
         values = X @ self.W.T - self.T
         doubt = (X.shape[1] + 3) * _UNIT * (np.abs(X) @ np.abs(self.W).T + np.abs(self.T))
-        reach = self.uncertainty.reach(self.W, X, radii)
+        up, down = self.uncertainty.reach(self.W, X, radii), self.uncertainty.reach(-self.W, X, radii)
         # On at a threshold is on; a move that ends there from below crosses, one from above does not.
-        is_free = np.where(now == 1, values - reach < doubt, values + reach >= -doubt)
+        is_free = np.where(now == 1, values - down < doubt, values + up >= -doubt)
         is_free &= self.W.any(axis=1)
         return np.where(is_free, FREE, now).astype(np.int8)
+
+    def distances(self, values: Floats) -> Floats:
+        """How far the hyperplanes are from a row, from its values w·x - t; infinite without weights."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distances = np.abs(values) / np.where(values >= 0, self.down, self.up)
+        return np.where(self.W.any(axis=1), distances, np.inf)
 
     def halfspaces(self, row: Floats, sides: Sides, which: NDArray[np.int64]) -> Halfspaces:
         """Where the chosen hyperplanes have their fixed sides."""

@@ -141,6 +141,11 @@ class Ball(Uncertainty):
         return np.full(n_features, default if given is None else given, dtype=np.float64)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether a move stays in the ball if one feature does not move after all."""
+        return self.transform is None
+
+    @property
     def is_clipped(self) -> bool:
         return self.low is not None or self.high is not None
 
@@ -175,7 +180,7 @@ class Ball(Uncertainty):
             return whole
         down, up = self.steps(X, radii)
         boxed = up @ np.maximum(weights, 0.0).T + down @ np.minimum(weights, 0.0).T
-        return np.minimum(whole, boxed * (1 + 4 * weights.shape[1] * _UNIT))
+        return np.asarray(np.minimum(whole, boxed * (1 + 4 * weights.shape[1] * _UNIT)))
 
     def dual_sizes(self, weights: Floats) -> Floats:
         weights = np.asarray(weights, dtype=np.float64)
@@ -256,7 +261,7 @@ class Polyhedron(Uncertainty):
     def require(self, n_features: int) -> None:
         if self.A.shape[1] != n_features:
             raise InvalidInputError(
-                f"Polyhedron(A, b) moves {self.A.shape[1]} features, the rows have {n_features}; give A a column for each."
+                f"Polyhedron(A, b) moves {self.A.shape[1]} features, not {n_features}; give A a column for each."
             )
 
     def _supports(self, weights: Floats, extent: float) -> Floats:

@@ -241,7 +241,6 @@ class _Row:
     def _branch(self, free: Integers, delta: Floats) -> tuple[int, int]:
         """The free hyperplane nearest to the moved row, and the side that it is on."""
         planes = self.case.planes
-        values = planes.W[free] @ (self.row + delta) - planes.T[free]
-        nearest = int((np.abs(values) / planes.sizes[free]).argmin())
-        here = int(values[nearest] >= 0) if delta.any() else int(self.now[free[nearest]])
-        return int(free[nearest]), here
+        values = planes.W @ (self.row + delta) - planes.T
+        chosen = int(free[int(planes.distances(values)[free].argmin())])
+        return chosen, int(values[chosen] >= 0) if delta.any() else int(self.now[chosen])

@@ -1,0 +1,143 @@
+"""Rows whose sets of moves meet: no network has both of them right, if their classes differ.
+
+The rows that a network gets right in the worst case have no such pair among them, so those it gets wrong cover
+all pairs. The lightest cover of the pairs is a bound on the loss. For two classes it is a minimum cut; for more a
+fraction of it is, which is a bound too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+from stepnet.arithmetic import Floats
+from stepnet.data import Dataset
+from stepnet.problem.problem import Problem
+from stepnet.uncertainty.programs import minimise
+from stepnet.uncertainty.sets import Ball, Polyhedron, Uncertainty
+
+Pairs = NDArray[np.int64]  # two rows of numbers of rows
+
+_MOST_ROWS = 4_000  # beyond, the first ones are a fair sample, and what they cost is a bound for all
+_MOST_PROGRAMS = 20_000
+_CHUNK = 20_000_000  # numbers at a time
+_CLOSE = 1e-9  # relative: pairs this near to touching are looked at exactly
+_LARGEST_FLOW = 2**30
+
+
+@dataclass(frozen=True)
+class Cover:
+    """The weight of the lightest cover, a set of rows that is one (for two classes), and the pairs."""
+
+    value: float
+    rows: NDArray[np.bool_]
+    pairs: Pairs
+
+
+def lightest_cover(problem: Problem) -> Cover:
+    """Of the pairs of rows of different classes whose sets meet."""
+    dataset = problem.dataset
+    pairs = meeting_pairs(problem)
+    if not pairs.size:
+        return Cover(0.0, np.zeros(dataset.n_rows, dtype=bool), pairs)
+    if len(np.unique(dataset.y)) == 2:
+        return _cut(dataset, pairs)
+    # Every row twice, once on each side: half of that cut is the best fractional cover.
+    m = dataset.n_rows
+    both = np.hstack([pairs, pairs[::-1]])
+    twice = Dataset(np.zeros((2 * m, 1)), np.repeat([0, 1], m), np.tile(dataset.weights, 2))
+    cover = _cut(twice, both + np.array([[0], [m]]), dataset)
+    return Cover(cover.value / 2, cover.rows[:m] & cover.rows[m:], pairs)
+
+
+def meeting_pairs(problem: Problem) -> Pairs:
+    """Pairs of rows of different classes that may be moved to a common point."""
+    assert isinstance(problem.uncertainty, Uncertainty)
+    X, y, radii = problem.dataset.X.astype(np.float64), problem.dataset.y, problem.radii
+    X, y, radii = X[:_MOST_ROWS], y[:_MOST_ROWS], radii[:_MOST_ROWS]
+    found, size = [], max(1, _CHUNK // max(1, X.size))
+    for first in range(0, len(X), size):
+        i, j = np.nonzero(_may_meet(problem.uncertainty, X, radii, slice(first, first + size)))
+        i = i + first
+        keep = (i < j) & (y[i] != y[j])
+        found.append(np.vstack([i[keep], j[keep]]))
+    pairs = np.hstack(found)
+    in_doubt = _in_doubt(problem.uncertainty, X, radii, pairs)
+    if isinstance(problem.uncertainty, Polyhedron) and in_doubt.sum() > _MOST_PROGRAMS:
+        in_doubt[np.flatnonzero(in_doubt)[_MOST_PROGRAMS:]] = False  # fewer pairs bound less
+        pairs, in_doubt = pairs[:, : np.flatnonzero(in_doubt)[-1] + 1], in_doubt[: np.flatnonzero(in_doubt)[-1] + 1]
+    meets = ~in_doubt
+    for number in np.flatnonzero(in_doubt).tolist():
+        i, j = pairs[:, number]
+        meets[number] = _have_common_point(problem.uncertainty, X[i], X[j], radii[i], radii[j])
+    return pairs[:, meets]
+
+
+def _may_meet(uncertainty: Uncertainty, X: Floats, radii: Floats, part: slice) -> NDArray[np.bool_]:
+    """For some rows and all others whether their sets may meet."""
+    differences = X[part, None] - X[None]
+    n = X.shape[1]
+    if isinstance(uncertainty, Polyhedron):
+        up, down = uncertainty.dual_sizes(np.eye(n)), uncertainty.dual_sizes(-np.eye(n))
+        return np.asarray((np.abs(differences) <= (up + down) * (1 + _CLOSE)).all(axis=2))
+    sizes = uncertainty.size(differences.reshape(-1, n)).reshape(differences.shape[:2])
+    return np.asarray(sizes <= (radii[part, None] + radii[None]) * (1 + _CLOSE))
+
+
+def _in_doubt(uncertainty: Uncertainty, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_]:
+    """Where a common point must be shown: near to touching, or where ranges play a part."""
+    i, j = pairs
+    if not isinstance(uncertainty, Ball):
+        return np.ones(len(i), dtype=bool)
+    low, high = uncertainty.limits(X.shape[1])
+    is_outside: NDArray[np.bool_] = np.any((low > X) | (high < X), axis=1)
+    sizes = uncertainty.size(X[i] - X[j])
+    return np.asarray((sizes > (radii[i] + radii[j]) * (1 - _CLOSE)) & (sizes > 0) | is_outside[i] | is_outside[j])
+
+
+def _have_common_point(uncertainty: Uncertainty, a: Floats, b: Floats, r_a: float, r_b: float) -> bool:
+    share = 0.5 if r_a + r_b == 0 else r_a / (r_a + r_b)
+    point = a + share * (b - a)
+    if isinstance(uncertainty, Polyhedron):
+        n, k = len(a), len(uncertainty.b)
+        rows = np.vstack([-uncertainty.A, -uncertainty.A])
+        least = -np.concatenate([uncertainty.b + uncertainty.A @ a, uncertainty.b + uncertainty.A @ b])
+        free = np.full(n + 1, np.inf)
+        slack = np.append(np.zeros(n), -1.0)
+        answer = minimise(slack, np.hstack([rows, -np.ones((2 * k, 1))]), least, -free, free)
+        if answer.point is None:
+            return False
+        point = answer.point[:n]
+    return uncertainty.contains(a, point, r_a) and uncertainty.contains(b, point, r_b)
+
+
+def _cut(dataset: Dataset, pairs: Pairs, of: Dataset | None = None) -> Cover:
+    """Source - rows of class 0 - rows of class 1 - sink, with the weights of the rows as capacities."""
+    m, step = dataset.n_rows, (of or dataset).granularity
+    total = dataset.total_weight
+    if not step or total / step > _LARGEST_FLOW:
+        step = total / _LARGEST_FLOW * 2
+    capacities = np.floor(dataset.weights / step * (1 + 1e-15)).astype(np.int64)  # down: what is left is a bound
+    capacities = np.where(capacities * step > dataset.weights, capacities - 1, capacities).astype(np.int32)
+    zeros = dataset.y[pairs[0]] == np.sort(np.unique(dataset.y))[0]
+    left, right = np.where(zeros, pairs[0], pairs[1]), np.where(zeros, pairs[1], pairs[0])
+    lefts, rights = np.unique(left), np.unique(right)
+    source, sink = m, m + 1
+    starts = np.concatenate([np.full(len(lefts), source), left, rights])
+    ends = np.concatenate([lefts, right, np.full(len(rights), sink)])
+    sizes = np.concatenate([capacities[lefts], np.full(len(left), _LARGEST_FLOW, dtype=np.int32), capacities[rights]])
+    graph = sparse.csr_array((sizes.astype(np.int32), (starts, ends)), shape=(m + 2, m + 2))
+    flow = maximum_flow(graph, source, sink)
+    residual = sparse.csr_array(graph - flow.flow)
+    residual.eliminate_zeros()
+    reached = np.zeros(m + 2, dtype=bool)
+    reached[breadth_first_order(residual, source, return_predecessors=False)] = True
+    rows = np.zeros(m, dtype=bool)
+    rows[lefts] = ~reached[lefts]
+    rows[rights] = reached[rights]
+    return Cover(math.floor(flow.flow_value) * step, rows, pairs)
