@@ -9,6 +9,7 @@ from typing import Any, Literal
 from stepnet.errors import ModelFileError
 from stepnet.problem.problem import Problem
 from stepnet.result import Bound, Result
+from stepnet.uncertainty.sets import Uncertainty
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,14 @@ class Certificate:
         Distinct training rows.
     total_weight : float
         Weight of all rows: their number if they weigh 1 each.
+    uncertainty : str
+        How far rows may be moved, in words; then ``loss`` and ``bound`` are those of the worst case. Empty if
+        rows are certain.
+    nominal_loss : float
+        The loss of the network if no row is moved.
+    rounds, scenarios : int
+        Of column-and-constraint generation: how often a program was solved, and how many points besides the rows
+        themselves the last one had.
     """
 
     loss: float
@@ -70,23 +79,39 @@ class Certificate:
     fingerprint: str
     n_rows: int
     total_weight: float
+    uncertainty: str
+    nominal_loss: float
+    rounds: int
+    scenarios: int
 
     def __str__(self) -> str:
         claimed = f", claimed by {self.claimed_by}" if self.claimed_by else ""
         return "\n".join(
-            [
+            line
+            for line in [
                 f"{self.status} for {self.scope}: {self._loss()}, bound {self.bound:.6g}, gap {100 * self.gap:.3g} %",
                 f"  proof    {self.proof}{claimed}",
                 f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
                 f"  network  {self.n_weights} non-zero weights{self._fewest()}, margin {self.margin:.4g}",
                 f"  data     {self.n_rows} distinct rows, fingerprint {self.fingerprint}",
+                self._moves(),
             ]
+            if line
         )
 
+    def _moves(self) -> str:
+        if not self.uncertainty:
+            return ""
+        rounds = f"; {self.rounds} rounds, {self.scenarios} scenarios" if self.rounds else ""
+        return f"  moves    {self.uncertainty}; {self._measured(self.nominal_loss)} without moves{rounds}"
+
     def _loss(self) -> str:
+        return f"{'worst-case ' if self.uncertainty else ''}{self._measured(self.loss)}"
+
+    def _measured(self, loss: float) -> str:
         if self.measure == "misclassified":
-            return f"loss {self.loss:.6g} of {self.total_weight:.6g}"
-        return f"{self.measure} {self.loss:.6g}"
+            return f"loss {loss:.6g} of {self.total_weight:.6g}"
+        return f"{self.measure} {loss:.6g}"
 
     def _fewest(self) -> str:
         if not self.weights_bound:
@@ -137,4 +162,8 @@ def certify(problem: Problem, result: Result) -> Certificate:
         fingerprint=dataset.fingerprint,
         n_rows=dataset.n_rows,
         total_weight=dataset.total_weight,
+        uncertainty=problem.uncertainty.describe(problem.radii) if isinstance(problem.uncertainty, Uncertainty) else "",
+        nominal_loss=problem.nominal.evaluate(result.network),
+        rounds=len(result.rounds),
+        scenarios=result.rounds[-1].scenarios if result.rounds else 0,
     )

@@ -36,6 +36,18 @@ class Result:
     claims: tuple[Claim, ...] = ()
     trace: tuple[Progress, ...] = field(default=(), repr=False)
     fewest: Bound | None = None  # on the number of non-zero weights at this loss, where that was asked for
+    rounds: tuple[Round, ...] = ()  # of column-and-constraint generation, where rows are uncertain
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of column-and-constraint generation: what was known after it."""
+
+    scenarios: int  # points besides the rows themselves that its program had
+    master: float  # the loss of its network on those points
+    loss: float  # the best worst-case loss so far
+    bound: float
+    runtime: float  # seconds since the fit began
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def linear_network(
         neuron = _hinge_neuron(rows, on, dataset.weights[sample], architecture, budget.remaining, should_stop)
         if neuron is None:
             break
-        network = _embedded(problem.scaling.restore(neuron), architecture)
+        network = embedded(problem.scaling.restore(neuron), architecture)
         if len(sample) == len(chosen):
             break
         wrong = network.predict(dataset.X) != dataset.y
@@ -147,7 +147,7 @@ def _complements(architecture: Architecture) -> bool:
     return fixed is not None and fixed <= 0 and len(architecture.hidden) % 2 == 1
 
 
-def _embedded(neuron: Layer, architecture: Architecture) -> Network:
+def embedded(neuron: Layer, architecture: Architecture) -> Network:
     """The network whose first neuron in each layer passes the neuron's bit on; the others do nothing.
 
     With a fixed threshold c <= 0 a layer can only pass on the complement: h = 0 is on.

@@ -32,6 +32,7 @@ from stepnet.problem.loss import loss_of
 from stepnet.problem.problem import Problem
 from stepnet.progress import Callback
 from stepnet.result import Bound, Result
+from stepnet.uncertainty.sets import Uncertainty, checked_radii
 from stepnet.verify import Verification, verify
 from stepnet.view import showing
 
@@ -61,30 +62,49 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         *,
         resolve: bool = False,
         time_limit: float | None = 60.0,
+        radius: ArrayLike | None = None,
     ) -> Verification:
         """Check the certificate against the training data; with ``resolve`` repeat the solver's proof."""
         check_is_fitted(self)
-        problem = self._certified_problem(self._problem(X, y, sample_weight, reset=False))
+        problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
         exact, seconds = Exact() if resolve else None, _checked_limit(time_limit)
         return verify(problem, self.network_, self.certificate_, resolve=exact, time_limit=seconds)
 
-    def problem(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Problem:
+    uncertainty: Any = None  # of estimators without this parameter
+
+    def problem(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        radius: ArrayLike | None = None,
+    ) -> Problem:
         """The problem that :meth:`fit` would solve, for use with formulations and searches."""
-        problem: Problem = clone(self)._problem(X, y, sample_weight)
+        problem: Problem = clone(self)._problem(X, y, sample_weight, radius)
         return problem
 
-    def _problem(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None, *, reset: bool = True) -> Problem:
+    def _problem(
+        self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None, radius: Any = None, *, reset: bool = True
+    ) -> Problem:
         """From a user's data; with ``reset`` what they say of features and targets is kept."""
         rows, targets, weights = self._checked(X, y, sample_weight, reset=reset)
         if reset:
             self._keep_targets(targets, weights)
-        return self._problem_from(rows, targets, weights)
+        return self._problem_from(rows, targets, weights, self._radii(radius, len(rows)))
+
+    def _radii(self, radius: Any, n_rows: int) -> Any:
+        """One a row, where the caller gave some; None if all rows have that of the set."""
+        if radius is None:
+            return None
+        if not isinstance(self.uncertainty, Uncertainty):
+            raise InvalidInputError("radius= says how far rows may be moved; give uncertainty=Ball('linf') too.")
+        return checked_radii(self.uncertainty, radius, n_rows)
 
     def _keep_targets(self, y: Any, weights: Any) -> None:
         """Remember what predictions must look like."""
 
     @abstractmethod
-    def _problem_from(self, rows: Any, y: Any, weights: Any) -> Problem:
+    def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         """From checked data."""
 
     def _certified_problem(self, problem: Problem) -> Problem:
@@ -94,7 +114,13 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     def _problem_of(self, dataset: Dataset, architecture: Architecture, losses: tuple[str, ...]) -> Problem:
         names = getattr(self, "feature_names_in_", None)
         constraints = Constraints.of(architecture, self.sparsity, self.constraints, names)
-        return Problem(dataset, architecture, loss_of(self.loss, losses), constraints)
+        if self.uncertainty is not None:
+            if not isinstance(self.uncertainty, Uncertainty):
+                raise InvalidInputError(
+                    f"uncertainty={self.uncertainty!r} must be a set of moves such as Ball('linf', 0.1), or None."
+                )
+            self.uncertainty.require(dataset.n_features)
+        return Problem(dataset, architecture, loss_of(self.loss, losses), constraints, self.uncertainty)
 
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Rows, targets and weights (None if all weigh the same) as scikit-learn checks them."""
@@ -103,13 +129,21 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     _target_checks: ClassVar[dict[str, Any]] = {}
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, start: Network | None, on_incumbent: Callback | None) -> None:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        start: Network | None,
+        on_incumbent: Callback | None,
+        radius: Any = None,
+    ) -> None:
         budget = self._budget()
         checked_method(self.method)
         with self._all_or_nothing():
             rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
             self._keep_targets(targets, weights)
-            problem = self._problem_from(rows, targets, weights)
+            problem = self._problem_from(rows, targets, weights, self._radii(radius, len(rows)))
             self._solve(problem, budget, start, on_incumbent)
             self._remember(rows, targets, weights, problem)
 

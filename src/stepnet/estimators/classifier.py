@@ -45,9 +45,15 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         check_is_fitted(self)
         return self.network_.decision(validate_data(self, X, reset=False, dtype=FLOATS))
 
-    def problem(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Problem:
+    def problem(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        radius: ArrayLike | None = None,
+    ) -> Problem:
         """The problem that :meth:`fit` would solve, for use with formulations and searches."""
-        problem = super().problem(X, y, sample_weight)
+        problem = super().problem(X, y, sample_weight, radius)
         n_classes = int(problem.dataset.y.max()) + 1
         if self.output == "one_vs_one" and n_classes > 2:
             raise InvalidInputError(
@@ -61,7 +67,7 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         weights = self._all_weights(y, weights)
         self.classes_ = _classes(y if weights is None else y[weights > 0])
 
-    def _problem_from(self, rows: Any, y: Any, weights: Any) -> Problem:
+    def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         check_classification_targets(y)
         weights = self._all_weights(y, weights)
         codes = _codes(y, self.classes_, weights)
@@ -74,7 +80,8 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
                 "a vote of pairs may fall where each of them rises, so Raises and Lowers do not go with "
                 "output='one_vs_one'. Use output='ordinal'."
             )
-        return self._problem_of(Dataset.from_rows(rows, codes, weights), self._architecture(rows.shape[1]), _LOSSES)
+        dataset = Dataset.from_rows(rows, codes, weights, radii)
+        return self._problem_of(dataset, self._architecture(rows.shape[1]), _LOSSES)
 
     def _all_weights(self, y: Any, weights: Any) -> Any:
         """Those of the rows times those of their classes."""
@@ -91,7 +98,7 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
     def _certified_problem(self, problem: Problem) -> Problem:
         """The problem that the certificate speaks of, given the one that was trained on."""
         is_vote = self.network_.layers[-1].activation == ARGMAX and problem.architecture.output != ARGMAX
-        return Problem(problem.dataset, Architecture.of_network(self.network_)) if is_vote else problem
+        return vote_problem(problem, self.network_) if is_vote else problem
 
 
 def _has_direction(constraints: object) -> bool:
@@ -142,9 +149,14 @@ def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] 
     return np.where(unknown, 0, np.searchsorted(classes, y).clip(0, len(classes) - 1)).astype(np.int64)
 
 
+def vote_problem(problem: Problem, network: Network) -> Problem:
+    """What a vote is judged by: its errors count, whatever its members learned."""
+    return Problem(problem.dataset, Architecture.of_network(network), uncertainty=problem.uncertainty)
+
+
 def vote_result(problem: Problem, network: Network, budget: Budget) -> Result:
     """Of a vote: its exact loss and the bound that holds for every classifier."""
-    votes = Problem(problem.dataset, Architecture.of_network(network))  # its errors count, whatever its members learned
+    votes = vote_problem(problem, network)
     loss, bound = votes.evaluate(network), conflict_bound(votes)
     reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
     return Result(network, loss, bound, reason, budget.elapsed)

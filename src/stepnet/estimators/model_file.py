@@ -33,15 +33,19 @@ from stepnet.problem.architecture import checked_hidden
 from stepnet.problem.constraint import Constraint, Lowers, Raises
 from stepnet.problem.loss import Absolute, Hinge, Squared
 from stepnet.problem.weights import Integers, Real
+from stepnet.uncertainty.sets import Ball, Polyhedron
 
 FORMAT = "stepnet model"
-VERSION = 1
+VERSION = 2
 
 _ESTIMATORS: dict[str, type[BaseStep]] = {
     kind.__name__: kind for kind in (StepClassifier, StepEnsembleClassifier, StepRegressor, StepAutoencoder)
 }
 _METHODS = {kind.__name__: kind for kind in (Alternating, Exact, Learn, Prove, Search)}
-_PARTS = {kind.__name__: kind for kind in (Absolute, Constraint, Hinge, Lowers, Paper, Raises, Squared, Staircase)}
+_PARTS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (Absolute, Ball, Constraint, Hinge, Lowers, Paper, Polyhedron, Raises, Squared, Staircase)
+}
 
 
 def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:

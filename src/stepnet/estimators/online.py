@@ -29,10 +29,11 @@ class Seen:
     y: NDArray[Any]
     weights: NDArray[np.float64]
     by_fit: bool = False
+    has_radii: bool = False
 
     @classmethod
-    def of(cls, X: Any, y: Any, weights: Any, *, by_fit: bool = False) -> Seen:
-        return cls(X, y, np.ones(len(X)) if weights is None else weights, by_fit)
+    def of(cls, X: Any, y: Any, weights: Any, *, by_fit: bool = False, has_radii: bool = False) -> Seen:
+        return cls(X, y, np.ones(len(X)) if weights is None else weights, by_fit, has_radii)
 
     def with_(self, other: Seen) -> Seen:
         if self.y.shape[1:] != other.y.shape[1:]:
@@ -99,6 +100,11 @@ class OnlineMixin(BaseStep):
                 "a model from a file, or pickled after fit, has no rows to add to. Begin with partial_fit, or call fit "
                 "on all rows with start=estimator.network_."
             )
+        if seen.has_radii:
+            raise InvalidInputError(
+                "rows that came with radii of their own cannot be added to. Call fit on all rows with all radii and "
+                "start=estimator.network_."
+            )
         return seen
 
     def _fit_seen(self, seen: Seen, *, keeps_bound: bool) -> None:
@@ -110,7 +116,7 @@ class OnlineMixin(BaseStep):
         self._seen, self._kind, self._scaling = seen, _kind(problem), problem.scaling
 
     def _remember(self, rows: Any, y: Any, weights: Any, problem: Problem) -> None:
-        self._seen = Seen.of(rows, y, weights, by_fit=True)
+        self._seen = Seen.of(rows, y, weights, by_fit=True, has_radii=problem.dataset.radii is not None)
         self._kind, self._scaling = _kind(problem), problem.scaling
 
     def __getstate__(self) -> Any:
@@ -132,7 +138,7 @@ class OnlineMixin(BaseStep):
 
 
 def _kind(problem: Problem) -> Any:
-    return problem.architecture, problem.loss, problem.constraints
+    return problem.architecture, problem.loss, problem.constraints, problem.uncertainty
 
 
 def carried(certificate: Certificate, *, is_same_scope: bool) -> Bound:

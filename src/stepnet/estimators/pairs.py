@@ -24,7 +24,8 @@ def pair_problems(problem: Problem, n_classes: int) -> list[Problem]:
         members = (dataset.y == a) | (dataset.y == b)
         if not members.any():  # neither class has come yet: any network will do
             members[0] = True
-        rows = Dataset.from_rows(dataset.X[members], dataset.y[members] == b, dataset.weights[members])
+        radii = None if dataset.radii is None else dataset.radii[members]
+        rows = Dataset.from_rows(dataset.X[members], dataset.y[members] == b, dataset.weights[members], radii)
         problems.append(replace(problem, dataset=rows))
     return problems
 

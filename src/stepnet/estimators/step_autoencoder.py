@@ -155,7 +155,7 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineM
         rows = validate_data(self, X, reset=reset, dtype=FLOATS)
         return rows, rows, checked_weights(sample_weight, rows)
 
-    def _problem_from(self, rows: Any, y: Any, weights: Any) -> Problem:
+    def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         if not is_integer(self.n_components) or self.n_components < 1:
             raise InvalidInputError(f"n_components={self.n_components!r} must be a positive integer, such as 16.")
         encoder = checked_hidden(self.hidden)

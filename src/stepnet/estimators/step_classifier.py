@@ -46,6 +46,8 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         ``"fewest"`` finds the fewest that have the least loss.
     constraints : sequence of Constraint, Raises and Lowers, default=None
         Linear constraints on weights, such as ``Raises("age")``: this input may only raise the score.
+    uncertainty : Ball, Polyhedron or None, default=None
+        How far rows may be moved. Then training makes the loss after the worst moves small.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
     method : "prove", "learn", "search", "exact" or a method object, default="prove"
@@ -101,6 +103,7 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         loss: Any = "misclassified",
         sparsity: Any = None,
         constraints: Any = None,
+        uncertainty: Any = None,
         class_weight: Any = None,
         method: str | Method = "prove",
         time_limit: float = 60.0,
@@ -117,6 +120,7 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         self.loss = loss
         self.sparsity = sparsity
         self.constraints = constraints
+        self.uncertainty = uncertainty
         self.class_weight = class_weight
         self.method = method
         self.time_limit = time_limit
@@ -132,6 +136,7 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         start: Network | None = None,
+        radius: ArrayLike | None = None,
         on_incumbent: Callback | None = None,
     ) -> StepClassifier:
         """Train.
@@ -145,11 +150,13 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
             What it costs to misclassify a row.
         start : Network, optional
             A network to begin with.
+        radius : float or array-like of shape (n_samples,), optional
+            How far each row may be moved, in place of the radius of ``uncertainty``.
         on_incumbent : callable, optional
             Called with a :class:`~stepnet.progress.Progress` for every better network or bound and
             now and then in a long stage; returning True ends the fit.
         """
-        self._fit(X, y, sample_weight, start, on_incumbent)
+        self._fit(X, y, sample_weight, start, on_incumbent, radius)
         return self
 
     def partial_fit(

@@ -44,6 +44,8 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
         The largest number of non-zero weights in all layers, output included, or in each layer (None: any).
     constraints : sequence of Constraint, Raises and Lowers, default=None
         Linear constraints on weights.
+    uncertainty : Ball, Polyhedron or None, default=None
+        How far rows may be moved. Then training makes the loss after the worst moves small.
     method : "prove", "learn", "search", "exact", "alternating" or a method object, default="prove"
         ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for good predictions of new rows.
     time_limit : float, default=60
@@ -88,6 +90,7 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
         intercept: bool = True,
         sparsity: Any = None,
         constraints: Any = None,
+        uncertainty: Any = None,
         method: str | Method = "prove",
         time_limit: float = 60.0,
         gap: float = 0.0,
@@ -103,6 +106,7 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
         self.intercept = intercept
         self.sparsity = sparsity
         self.constraints = constraints
+        self.uncertainty = uncertainty
         self.method = method
         self.time_limit = time_limit
         self.gap = gap
@@ -117,6 +121,7 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         start: Network | None = None,
+        radius: ArrayLike | None = None,
         on_incumbent: Callback | None = None,
     ) -> StepRegressor:
         """Train.
@@ -129,11 +134,13 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
             Factors on the losses of rows.
         start : Network, optional
             A network to begin with.
+        radius : float or array-like of shape (n_samples,), optional
+            How far each row may be moved, in place of the radius of ``uncertainty``.
         on_incumbent : callable, optional
             Called with a :class:`~stepnet.progress.Progress` for every better network or bound;
             returning True ends the fit.
         """
-        self._fit(X, y, sample_weight, start, on_incumbent)
+        self._fit(X, y, sample_weight, start, on_incumbent, radius)
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StepRegressor:
@@ -150,8 +157,8 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
     def _keep_targets(self, y: Any, weights: Any) -> None:
         self._is_flat = y.ndim == 1
 
-    def _problem_from(self, rows: Any, y: Any, weights: Any) -> Problem:
-        dataset = Dataset.from_numbers(rows, y, weights)
+    def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
+        dataset = Dataset.from_numbers(rows, y, weights, radii)
         architecture = Architecture.of(
             rows.shape[1],
             self.hidden,

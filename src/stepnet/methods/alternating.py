@@ -46,6 +46,8 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
     half_share: float = 0.5
 
     def accepts(self, problem: Problem) -> Answer:
+        if problem.uncertainty is not None:
+            return Answer("method='alternating' knows no worst case. Use method='prove' for uncertain rows.")
         formulation, answer = accepted_formulation(self.formulation, problem)
         if formulation.name == "gates":
             return Answer(

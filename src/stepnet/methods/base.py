@@ -14,7 +14,7 @@ from stepnet.limits import Budget
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.progress import Callback, Progress
-from stepnet.result import ALL_NETWORKS, Bound, Claim, Result
+from stepnet.result import ALL_NETWORKS, Bound, Claim, Result, Round
 
 logger = logging.getLogger("stepnet")
 
@@ -46,6 +46,7 @@ class Run:
     evaluation_time: float = 0.0  # of the slowest exact evaluation
     fewest: Bound | None = None  # on the number of non-zero weights at this loss
     closed_in: str = ""  # the stage in which loss and bound met
+    rounds: list[Round] = field(default_factory=list)  # of column-and-constraint generation
 
     def evaluate(self, network: Network) -> float:
         begin = self.budget.elapsed
@@ -152,6 +153,7 @@ class Run:
             tuple(self.claims),
             tuple(self.trace),
             self.fewest,
+            tuple(self.rounds),
         )
 
     def _report(self) -> None:

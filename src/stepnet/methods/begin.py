@@ -8,11 +8,13 @@ from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.separability import constant_network, linear_network
 from stepnet.errors import InvalidInputError
 from stepnet.methods.base import Run
+from stepnet.methods.construct import construct
 from stepnet.network import Network
 from stepnet.problem.last_layer import refitted
 from stepnet.problem.loss import RealLoss
 
 _SHARE = 0.15  # of the time, for the linear program
+_ROBUST_SHARE = 0.3  # of the time, for robust neurons and votes
 
 
 def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: bool = True) -> None:
@@ -28,7 +30,9 @@ def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: boo
         run.offer(refitted(problem, constant_network(problem, code)))
     if bounds:
         run.raise_bound(conflict_bound(problem))
-    if separate and bounds and not run.is_over:
+    if separate and bounds and not run.is_over and problem.is_uncertain:
+        construct(run, _ROBUST_SHARE)
+    elif separate and bounds and not run.is_over:
         network = linear_network(problem, _SHARE * run.budget.remaining, run.must_stop)
         if network is not None:
             run.stage = "linear separation"

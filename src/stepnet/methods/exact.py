@@ -13,12 +13,13 @@ from sklearn.base import BaseEstimator
 from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Task
 from stepnet.backends.registry import backend_for, named_backend
-from stepnet.errors import Answer, NotAcceptedError, SolverFailure
+from stepnet.errors import Answer, InvalidInputError, NotAcceptedError, SolverFailure
 from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.registry import accepted_formulation, formulation_for
 from stepnet.formulations.tight import Tight
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
+from stepnet.methods.generation import Generation, nominal_master
 from stepnet.methods.search import BRIEF, search_within
 from stepnet.network import Network
 from stepnet.problem.last_layer import refitted
@@ -47,15 +48,31 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     search_share : float
         The share of the time that a local search may take to find a good network to start with;
         0 for none. A start that is given takes its place.
+    scenarios : "rows" or "joint"
+        Where rows are uncertain, points belong to rows, or as in the paper to all rows at once.
     """
 
     formulation: str | Formulation = "auto"
     solver: str = "auto"
     free_bounds: bool = True
     search_share: float = 0.1
+    scenarios: str = "rows"
 
     def accepts(self, problem: Problem) -> Answer:
-        return accepted_formulation(self.formulation, problem)[1]
+        if not problem.is_uncertain:
+            return accepted_formulation(self.formulation, problem)[1]
+        if problem.constraints.fewest:
+            return Answer("sparsity='fewest' is for rows that are certain. Use a number of non-zero weights instead.")
+        if problem.architecture.domains[0].is_integer:
+            return Answer(
+                "programs of integer weights need data on a grid, which uncertain rows leave. "
+                "Use method='search', or weights=('real', ...) in the first layer."
+            )
+        return accepted_formulation(self.formulation, self._master(problem))[1]
+
+    def _master(self, problem: Problem) -> Problem:
+        """What formulations are asked about: the problem, or where rows are uncertain the first master problem."""
+        return nominal_master(problem, joint=self.scenarios == "joint") if problem.is_uncertain else problem
 
     def work(self, run: Run, start: Network | None = None) -> None:
         self.check(run.problem)
@@ -69,9 +86,12 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
 
     def check(self, problem: Problem) -> Formulation:
         """The formulation for a problem; raises if it or the solver is not to be had."""
+        if self.scenarios not in ("rows", "joint"):
+            raise InvalidInputError(f"scenarios={self.scenarios!r} is not known; choose 'rows' or 'joint'.")
         if self.solver != "auto":
             named_backend(self.solver).require()
-        return formulation_for(self.formulation, problem)
+        self.require(problem)
+        return formulation_for(self.formulation, self._master(problem))
 
     def has_time(self, run: Run) -> bool:
         """Whether the program can be written and handed over well within the time that is left."""
@@ -82,6 +102,9 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         formulation = self.check(run.problem)
         if not self.has_time(run):
             run.trouble = "program too large for the time"
+            return
+        if run.problem.is_uncertain:
+            Generation(run, self).work()
             return
         run.stage = formulation.name
         encodings = list(formulation.encode(run.problem))

@@ -69,4 +69,5 @@ def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
         target=run.bound.value,
         effort=effort,
         n_jobs=run.n_jobs,
+        start=run.network,
     )

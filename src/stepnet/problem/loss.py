@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +48,6 @@ class Loss(ABC):
         network: Network,
         uncertainty: Uncertainty,
         radii: Floats,
-        should_stop: Callable[[], bool],
     ) -> Worst:
         """What each row costs after the worst move that its set allows, without its weight."""
 
@@ -83,10 +81,9 @@ class Misclassified(Loss):
         network: Network,
         uncertainty: Uncertainty,
         radii: Floats,
-        should_stop: Callable[[], bool],
     ) -> Worst:
         classes = dataset.y.astype(np.int64)
-        return worst_classes(network, uncertainty, dataset.X, radii, classes, should_stop=should_stop)
+        return worst_classes(network, uncertainty, dataset.X, radii, classes)
 
     def accuracy(self, dataset: Dataset) -> Accuracy:
         step, total = dataset.granularity, dataset.total_weight
@@ -137,12 +134,11 @@ class RealLoss(Loss):
         network: Network,
         uncertainty: Uncertainty,
         radii: Floats,
-        should_stop: Callable[[], bool],
     ) -> Worst:
         def costs(values: Floats, rows: Numbers) -> Floats:
             return self.costs(values, dataset.y[rows])
 
-        return worst_numbers(network, uncertainty, dataset.X, radii, costs, should_stop=should_stop)
+        return worst_numbers(network, uncertainty, dataset.X, radii, costs)
 
     def evaluate(self, dataset: Dataset, network: Network) -> float:
         costs = self.costs(network.values(dataset.X), dataset.y)

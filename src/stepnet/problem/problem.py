@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,6 +19,8 @@ from stepnet.problem.loss import MISCLASSIFIED, Loss
 from stepnet.uncertainty.scenarios import Scenarios
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import Worst
+
+_REMEMBERED = 4  # worst cases
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,17 @@ class Problem:
             loss = self.total(self.worst_case(network).uppers)
         return loss + self.loss.penalty(network.layers[-1].weights)
 
-    def worst_case(self, network: Network, should_stop: Callable[[], bool] = lambda: False) -> Worst:
-        """What each row costs after the worst move that its set allows, and where."""
+    def worst_case(self, network: Network) -> Worst:
+        """What each row costs after the worst move that its set allows, and where; remembered for a few networks."""
         if not isinstance(self.uncertainty, Uncertainty):
             raise InvalidInputError("a worst case needs an uncertainty set, such as Ball('linf', 0.1).")
-        return self.loss.worst_case(self.dataset, network, self.uncertainty, self.radii, should_stop)
+        known: list[tuple[Network, Worst]] = self.__dict__.setdefault("_known_worst", [])
+        for other, worst in known:
+            if other is network:
+                return worst
+        worst = self.loss.worst_case(self.dataset, network, self.uncertainty, self.radii)
+        known[:] = [*known[-_REMEMBERED + 1 :], (network, worst)]
+        return worst
 
     def total(self, costs: Floats) -> float:
         """Costs of rows times their weights."""

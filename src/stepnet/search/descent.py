@@ -46,6 +46,8 @@ class DescentOptions:
 def accepts_descent(problem: Problem) -> Answer:
     """Real weights with learned thresholds, steps or signs, and any output but an ordinal one."""
     architecture = problem.architecture
+    if problem.uncertainty is not None:
+        return Answer("method='learn' knows no worst case. Use method='prove' or 'search' for uncertain rows.")
     if problem.constraints.restrict or problem.constraints.fewest:
         return Answer("method='learn' takes no sparsity and no constraints. Use method='prove' or 'search'.")
     if isinstance(problem.loss, Hinge) and problem.loss.bound is not None:

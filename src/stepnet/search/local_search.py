@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from stepnet.search.descent import DescentOptions, accepts_descent, descend_netw
 from stepnet.search.general_search import search_anything_once
 from stepnet.search.kernels import Buffers, State, search
 from stepnet.search.padding import accepts_width
+from stepnet.search.robust_search import accepts_robust_search, search_robust_once
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
@@ -68,6 +70,8 @@ def accepts_search(problem: Problem) -> Answer:
 
     It leaves the outputs of real losses to least squares or a linear program, which know no constraints.
     """
+    if problem.is_uncertain:
+        return accepts_robust_search(problem)
     if reason := refuses_loss(problem):
         return Answer(reason)
     if isinstance(problem.loss, RealLoss) and problem.constraints.touch(len(problem.architecture.hidden)):
@@ -96,8 +100,11 @@ def local_search(
     target: float = 0.0,
     effort: Effort | None = None,
     n_jobs: int | None = 1,
+    start: Network | None = None,
 ) -> None:
     """Offer ever better networks until ``target`` is reached, the budget or the effort is spent.
+
+    Where rows are uncertain the first start is ``start``, if given; all others are random.
 
     Every start has a seed of its own, and their results are taken in order, so that any number of
     jobs gives the same networks. ``offer`` returns the exact loss of a network.
@@ -105,8 +112,13 @@ def local_search(
     effort = effort or Effort()
     best, starts_in_vain = np.inf, 0
     now_and_then = (lambda network: offer(network)) if n_jobs == 1 else None
-    seeds = ((problem, [seed, number], budget, target, effort.moves, now_and_then) for number in count())
-    once = search_once if problem.is_plain else search_anything_once
+    seeds: Iterator[tuple[Any, ...]] = (
+        (problem, [seed, number], budget, target, effort.moves, now_and_then) for number in count()
+    )
+    once: Callable[..., Network | None] = search_once if problem.is_plain else search_anything_once
+    if problem.is_uncertain:
+        once = search_robust_once
+        seeds = ((*arguments, start if number == 0 else None) for number, arguments in enumerate(seeds))
     for network in in_order(once, seeds, n_jobs):
         loss = offer(network) if network is not None else np.inf
         starts_in_vain = 0 if loss < best else starts_in_vain + 1

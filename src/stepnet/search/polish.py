@@ -16,6 +16,7 @@ from stepnet.milp.model import ModelBuilder
 from stepnet.network import Layer, Levels, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
+from stepnet.search.robust_polish import robustly_polished
 
 _MOST_ROWS = 20_000  # beyond, gaps are tiny and not worth the time
 
@@ -26,7 +27,7 @@ def centred(problem: Problem, network: Network) -> Network:
     Where neurons share a threshold or it is fixed, their weights are scaled instead. Returns the
     network itself where that would raise its loss.
     """
-    if problem.dataset.n_rows > _MOST_ROWS:
+    if problem.dataset.n_rows > _MOST_ROWS or problem.is_uncertain:
         return network
     layers: list[Layer] = []
     signals = problem.dataset.X
@@ -64,6 +65,8 @@ def polished(
     A row hangs on a neuron if its answer changes with the neuron's bit alone; all other rows leave
     the neuron free. One linear program a neuron; with ``sparse`` several, each with one weight less.
     """
+    if problem.is_uncertain:
+        return robustly_polished(problem, network, should_stop)
     network = centred(problem, network)
     architecture = problem.architecture
     is_step = architecture.activations[0] == STEP

@@ -64,7 +64,6 @@ def worst_classes(
     radii: Floats,
     classes: NDArray[np.int64],
     most_nodes: int = MOST_NODES,
-    should_stop: Callable[[], bool] = lambda: False,
 ) -> Worst:
     """A row costs 1 if a move gets it wrong."""
     above = Above(network)
@@ -75,7 +74,7 @@ def worst_classes(
     def attained(points: Floats, rows: Integers) -> Floats:
         return np.asarray(network.predict(points) != classes[rows], dtype=np.float64)
 
-    return _Case(network, uncertainty, X, radii, upper, attained, most_nodes, should_stop).worst()
+    return _Case(network, uncertainty, X, radii, upper, attained, most_nodes).worst()
 
 
 def worst_numbers(
@@ -85,7 +84,6 @@ def worst_numbers(
     radii: Floats,
     costs: Costs,
     most_nodes: int = MOST_NODES,
-    should_stop: Callable[[], bool] = lambda: False,
 ) -> Worst:
     """A row costs the sum of ``costs`` over its outputs, each convex in the output's value."""
     above = Above(network)
@@ -100,7 +98,7 @@ def worst_numbers(
     def attained(points: Floats, rows: Integers) -> Floats:
         return np.asarray(costs(network.values(points), rows).sum(axis=1))
 
-    return _Case(network, uncertainty, X, radii, upper, attained, most_nodes, should_stop).worst()
+    return _Case(network, uncertainty, X, radii, upper, attained, most_nodes).worst()
 
 
 class _Case:
@@ -115,11 +113,10 @@ class _Case:
         upper: Callable[[Integers, Integers, Integers], Floats],
         attained: Callable[[Floats, Integers], Floats],
         most_nodes: int,
-        should_stop: Callable[[], bool],
     ) -> None:
         self.network, self.uncertainty, self.X, self.radii = network, uncertainty, X, radii
         self.upper_of, self.attained = upper, attained
-        self.most_nodes, self.should_stop = most_nodes, should_stop
+        self.most_nodes = most_nodes
         self.planes = Hyperplanes(network, uncertainty)
 
     def worst(self) -> Worst:
@@ -130,8 +127,6 @@ class _Case:
         uppers = np.maximum(self.uppers(reachable, every), costs)
         points = self.X.astype(np.float64).copy()
         for i in np.flatnonzero(uppers > costs).tolist():
-            if self.should_stop():
-                break
             costs[i], uppers[i], points[i] = _Row(self, i, now[i], reachable[i], costs[i]).run()
         return Worst(costs, uppers, points)
 
@@ -164,7 +159,7 @@ class _Row:
         push(self.reachable.copy(), still)
         n_nodes = 0
         while heap and -heap[0][0] > self.cost:
-            if n_nodes >= self.case.most_nodes or (n_nodes % 16 == 15 and self.case.should_stop()):
+            if n_nodes >= self.case.most_nodes:
                 return self.cost, max(-heap[0][0], undecided), self.point
             n_nodes += 1
             negative, _, sides, delta = heapq.heappop(heap)

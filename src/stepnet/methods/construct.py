@@ -1,0 +1,40 @@
+"""Networks for uncertain rows that linear programs build: one robust neuron, votes of robust neurons, literals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stepnet.bounds.overlaps import lightest_cover
+from stepnet.bounds.separability import embedded
+from stepnet.methods.base import Run
+from stepnet.search.literals import offer_literals
+from stepnet.search.stable import StableNeurons
+from stepnet.search.votes import offer_votes
+
+_MOST_NUMBERS = 2_000_000  # of the rows, for programs of all of them
+
+
+def construct(run: Run, share: float) -> None:
+    """Offer what can be built within a share of the time that is left."""
+    problem = run.problem
+    architecture, dataset = problem.architecture, problem.dataset
+    is_large = dataset.n_rows * (dataset.n_rows + dataset.n_features) > _MOST_NUMBERS
+    if not problem.has_plain_steps or architecture.threshold != "neuron" or is_large:
+        return
+    left = run.budget.remaining
+    budget = run.budget.until(run.budget.elapsed + share * left if math.isfinite(left) else math.inf)
+    cover, pool = lightest_cover(problem), StableNeurons(problem)
+    run.stage = "robust linear separation"
+    kept = np.flatnonzero(~cover.rows)
+    if len(np.unique(dataset.y[kept])) == 2:
+        neuron = pool.rows.hinge(kept, dataset.weights[kept])
+        if neuron is not None:
+            run.offer(embedded(neuron, architecture))
+    if not run.is_over and len(architecture.hidden) == 1:
+        run.stage = "robust votes"
+        offer_votes(problem, pool, cover, budget, run.offer)
+    if not run.is_over and len(architecture.hidden) > 1:
+        run.stage = "robust literals"
+        offer_literals(problem, pool, cover, budget, run.offer)

@@ -1,0 +1,153 @@
+"""Column-and-constraint generation: uncertain rows by finitely many points, those that matter.
+
+The master problem has for each row itself and the points that broke earlier networks; its optimum is a bound, since
+the sets hold more. Its network is attacked exactly; where a row costs more than the master thought, the worst point
+joins the row's own. The loss under attack is an upper bound, so both close in on the optimum:
+
+    bound of the master  <=  optimum  <=  worst case of any network.
+
+Points belong to rows: the worst case of a sum over rows is the sum of their worst cases. With ``joint`` scenarios, as
+the paper has them, a round adds one scenario that moves all rows at once, and the master minimises the worst one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stepnet.arithmetic import Floats
+from stepnet.bounds.separability import linear_network
+from stepnet.data import Dataset
+from stepnet.methods.base import Run
+from stepnet.network import Network
+from stepnet.problem.problem import Problem
+from stepnet.result import Bound, Round
+from stepnet.search.local_search import Effort, accepts_search, kernels_ready, local_search
+from stepnet.uncertainty.scenarios import Scenarios
+
+if TYPE_CHECKING:
+    from stepnet.methods.exact import Exact
+
+_SEARCH_SHARE = 0.1  # of the time left, for a network of the master before its program
+_SEARCH = Effort(moves=5_000, starts=2)
+_PROOF = "column-and-constraint generation"
+
+
+def master_problem(problem: Problem, points: list[Floats], *, joint: bool = False) -> Problem:
+    """The problem with finitely many points: each block has one for every row, NaN where a row has no further one."""
+    m = problem.dataset.n_rows
+    X, owners = np.vstack(points), np.tile(np.arange(m), len(points))
+    numbers = np.repeat(np.arange(len(points)), m)
+    used = ~np.isnan(X).any(axis=1)
+    X, owners, numbers = X[used], owners[used], numbers[used]
+    dataset = Dataset(X, problem.dataset.y[owners], problem.dataset.weights[owners])
+    scenarios = Scenarios(owners, problem.dataset.weights, numbers if joint else None)
+    return replace(problem, dataset=dataset, uncertainty=scenarios, units=problem.scaling)
+
+
+def nominal_master(problem: Problem, *, joint: bool = False) -> Problem:
+    """The first master problem, with the rows alone."""
+    return master_problem(problem, [problem.dataset.X.astype(np.float64)], joint=joint)
+
+
+class Generation:
+    """Rounds of master and adversary on one run."""
+
+    def __init__(self, run: Run, exact: Exact) -> None:
+        self.run, self.exact, self.problem = run, exact, run.problem
+        self.joint = exact.scenarios == "joint"
+        self.points = [self.problem.dataset.X.astype(np.float64)]
+
+    def work(self) -> None:
+        """Until loss and bound meet, nothing new breaks the network, or the time is up."""
+        self.run.stage = _PROOF
+        if self.run.network is not None and not self.joint:
+            self._add_points(self.run.network)
+        while not self.run.is_over:
+            n_before = self.n_scenarios
+            master = master_problem(self.problem, self.points, joint=self.joint)
+            network, claimed = self._solve(master)
+            if network is None:
+                return
+            loss = self.run.offer(network)
+            self._note(n_before, claimed)
+            if self.run.is_over or not self._add_points(network):
+                if not self.run.is_over and loss > claimed + self.problem.accuracy.tolerance:
+                    self.run.trouble = "finished; some rows are neither safe nor broken"
+                return
+
+    @property
+    def n_scenarios(self) -> int:
+        """Points besides the rows themselves."""
+        return sum(int((~np.isnan(block).any(axis=1)).sum()) for block in self.points[1:])
+
+    def _note(self, scenarios: int, claimed: float) -> None:
+        run = self.run
+        run.rounds.append(Round(scenarios, claimed, run.loss, min(run.bound.value, run.loss), run.budget.elapsed))
+
+    def _solve(self, master: Problem) -> tuple[Network | None, float]:
+        """The best network of the master and its loss there; its bound is one for the problem."""
+        part = Run(master, self.run.budget, self.run.n_jobs, self.run.seed, bound=self._known())
+        if self.run.network is not None:
+            part.offer(self.run.network)
+        if self.exact.search_share and not self.joint:
+            self._search(part)
+        if not part.is_over:
+            self.exact.close(part)
+        self.run.claims.extend(part.claims)
+        if part.trouble:
+            self.run.trouble = part.trouble
+        bound = part.bound
+        if bound.value > self.run.bound.value:
+            self.run.raise_bound(replace(bound, proof=f"{_PROOF}, {bound.proof}"))
+        return part.network, part.loss
+
+    def _known(self) -> Bound:
+        """What holds for the problem need not hold for a master, which has fewer points: only masters' bounds do."""
+        bound = self.run.bound
+        return replace(bound, proof=bound.proof.removeprefix(f"{_PROOF}, ")) if _PROOF in bound.proof else Bound()
+
+    def _search(self, part: Run) -> None:
+        """A network without loss on all points is found fast, where there is one."""
+        surrogate = replace(part.problem, uncertainty=None)
+        network = linear_network(surrogate, _SEARCH_SHARE * part.budget.remaining, part.must_stop)
+        if network is not None:
+            part.offer(network)
+        if part.is_over or not accepts_search(surrogate):
+            return
+        if surrogate.is_plain and not kernels_ready(part.budget.remaining / 4, surrogate.dataset.n_rows):
+            return
+        local_search(
+            surrogate,
+            seed=part.seed + len(self.run.rounds),
+            offer=part.offer,
+            budget=part.budget.until(part.budget.elapsed + _SEARCH_SHARE * part.budget.remaining),
+            should_stop=lambda: part.is_over,
+            target=part.bound.value,
+            effort=_SEARCH,
+            n_jobs=part.n_jobs,
+        )
+
+    def _add_points(self, network: Network) -> bool:
+        """The points that cost more than those of the master; whether there are any."""
+        worst = self.problem.worst_case(network)
+        if self.joint:
+            block = worst.points.copy()
+            is_new = not any(np.array_equal(block, other) for other in self.points)
+            if is_new:
+                self.points.append(block)
+            return is_new
+        known = np.zeros(len(worst.costs))
+        for block in self.points:
+            rows = np.flatnonzero(~np.isnan(block).any(axis=1))
+            part = Dataset(block[rows], self.problem.dataset.y[rows], self.problem.dataset.weights[rows])
+            known[rows] = np.maximum(known[rows], self.problem.loss.row_costs(part, network))
+        costly = worst.costs > known + 1e-12 * (1.0 + known)
+        if not costly.any():
+            return False
+        block = np.full_like(worst.points, np.nan)
+        block[costly] = worst.points[costly]
+        self.points.append(block)
+        return True
