@@ -415,3 +415,56 @@ def smallest_move(network, row, norm):
                 )
                 best = min(best, np.sqrt(found.fun))
     return best
+
+
+# Uncertain rows: every row x may become any point of a ball around it.
+
+
+def best_robust_loss_on_a_line(x, y, radii, weights, d):
+    """One feature, d thresholds: d + 1 cells with a class each; a row is right if all cells it can be moved to are."""
+    ends = np.unique(np.concatenate([x - radii, x + radii]))
+    places = np.concatenate([[ends[0] - 1], (ends[1:] + ends[:-1]) / 2, [ends[-1] + 1]])
+    best = np.inf
+    for thresholds in combinations_with_replacement(places.tolist(), d):
+        first = np.searchsorted(thresholds, x - radii, side="right")
+        last = np.searchsorted(thresholds, x + radii, side="right")
+        for classes in product([0, 1], repeat=d + 1):
+            wrong = [(np.array(classes)[a : b + 1] != c).any() for a, b, c in zip(first, last, y, strict=True)]
+            best = min(best, float(weights[wrong].sum()))
+    return best
+
+
+def best_robust_neuron(X, y, radii, weights, norm):
+    """One neuron and what an output can make of it: all sets of rows that a hyperplane keeps on their sides."""
+    m, n = X.shape
+    best = float(min(weights[y == 0].sum(), weights[y == 1].sum()))
+    for kept in product([False, True], repeat=m):
+        chosen = np.array(kept)
+        loss = float(weights[~chosen].sum())
+        if loss >= best:
+            continue
+        # ±(p - q)·x ∓ t - r s >= δ, with s the dual norm of p - q, at most 1
+        sides = np.where(y[chosen] == 1, 1.0, -1.0)
+        rows = sides[:, None] * X[chosen]
+        size = np.ones(2 * n) if norm == "linf" else np.zeros(2 * n)
+        inside = np.hstack([rows, -rows]) - radii[chosen, None] * size
+        extra = np.zeros((0, 2 * n + 3))
+        s = np.zeros((chosen.sum(), 1))
+        if norm == "l1":
+            s = -radii[chosen, None]
+            eye = np.eye(n)
+            extra = np.hstack(
+                [np.vstack([eye, -eye]), np.vstack([-eye, eye]), np.zeros((2 * n, 1)), -np.ones((2 * n, 1))]
+            )
+            extra = np.hstack([extra, np.zeros((2 * n, 1))])
+        A = np.vstack([-np.hstack([inside, -sides[:, None], s, -np.ones((chosen.sum(), 1))]), extra])
+        cap = np.concatenate([size, [0.0, float(norm == "l1"), 0.0]])
+        found = linprog(
+            np.r_[np.zeros(2 * n + 2), -1.0],
+            np.vstack([A, cap]),
+            np.r_[np.zeros(len(A)), 1.0],
+            bounds=[(0, None)] * (2 * n) + [(None, None), (0, 1), (None, 1)],
+        )
+        if found.status == 0 and found.x[-1] > 1e-5:
+            best = loss
+    return best

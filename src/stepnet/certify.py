@@ -102,7 +102,7 @@ class Certificate:
     def _moves(self) -> str:
         if not self.uncertainty:
             return ""
-        rounds = f"; {self.rounds} rounds, {self.scenarios} scenarios" if self.rounds else ""
+        rounds = f"; {_count(self.rounds, 'round')}, {_count(self.scenarios, 'scenario')}" if self.rounds else ""
         return f"  moves    {self.uncertainty}; {self._measured(self.nominal_loss)} without moves{rounds}"
 
     def _loss(self) -> str:
@@ -167,3 +167,7 @@ def certify(problem: Problem, result: Result) -> Certificate:
         rounds=len(result.rounds),
         scenarios=result.rounds[-1].scenarios if result.rounds else 0,
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

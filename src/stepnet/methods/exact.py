@@ -20,7 +20,7 @@ from stepnet.formulations.tight import Tight
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
 from stepnet.methods.generation import Generation, nominal_master
-from stepnet.methods.search import BRIEF, search_within
+from stepnet.methods.search import effort_before_proof, search_within
 from stepnet.network import Network
 from stepnet.problem.last_layer import refitted
 from stepnet.problem.problem import Problem
@@ -78,7 +78,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         self.check(run.problem)
         begin(run, start, bounds=self.free_bounds)
         if not run.is_over and start is None and self.search_share and accepts_search(run.problem):
-            search_within(run, self.search_share, None if run.problem.is_plain else BRIEF)
+            search_within(run, self.search_share, None if run.problem.is_plain else effort_before_proof(run.problem))
         if not run.is_over:
             self.close(run)
         self.thin(run)

@@ -144,7 +144,9 @@ class Generation:
             rows = np.flatnonzero(~np.isnan(block).any(axis=1))
             part = Dataset(block[rows], self.problem.dataset.y[rows], self.problem.dataset.weights[rows])
             known[rows] = np.maximum(known[rows], self.problem.loss.row_costs(part, network))
-        costly = worst.costs > known + 1e-12 * (1.0 + known)
+        costly = worst.uppers > known + 1e-12 * (1.0 + known)
+        for block in self.points:  # points in doubt may come again
+            costly &= (block != worst.points).any(axis=1)
         if not costly.any():
             return False
         block = np.full_like(worst.points, np.nan)

@@ -11,7 +11,7 @@ from stepnet.errors import Answer
 from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
-from stepnet.methods.search import BRIEF, search_within
+from stepnet.methods.search import effort_before_proof, search_within
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.search.local_search import Effort, accepts_search
@@ -45,9 +45,7 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
         if not run.is_over and self.search_share and accepts_search(run.problem):
             # Where the exact program is out of reach, the search may have all of the time.
             is_last = not self.exact.has_time(run)
-            effort = Effort(starts=10**9) if is_last else Effort(starts=8)
-            if not is_last and not run.problem.is_plain:
-                effort = BRIEF
+            effort = Effort(starts=10**9) if is_last else effort_before_proof(run.problem)
             search_within(run, 1.0 if is_last else self.search_share, effort)
         if not run.is_over:
             self.exact.close(run)

@@ -47,6 +47,16 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
 
 # Before an exact proof, for what only the general search takes.
 BRIEF = Effort(moves=2_000, starts=3)
+_ROBUST_SMALL, _ROBUST = Effort(moves=300, starts=2), Effort(moves=3_000, starts=8)
+_SMALL = 200  # rows × neurons: generation of scenarios may prove something
+
+
+def effort_before_proof(problem: Problem) -> Effort:
+    """How long to search before an exact program."""
+    if not problem.is_uncertain:
+        return Effort(starts=8) if problem.is_plain else BRIEF
+    is_small = problem.dataset.n_rows * sum(problem.architecture.widths) <= _SMALL
+    return _ROBUST_SMALL if is_small else _ROBUST
 
 
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:

@@ -48,9 +48,18 @@ def sure_events(
     values: Floats, slopes: Floats, radii: Floats, norm: DualNorm, w: Floats, d: Floats, window: float
 ) -> Events:
     """What happens within ±window as values w·x - t rise by ``slopes`` and weights move by ``d``."""
-    on = _ends(values, slopes, radii, norm, w, d, window)
-    off = _ends(-values, -slopes, radii, norm, w, d, window)
-    return events_of(on, off, window)
+    # Right ends of both intervals, and those of the mirrored line, where left and right are exchanged.
+    ends = _right_ends(
+        np.concatenate([values, -values, values, -values]),
+        np.concatenate([slopes, -slopes, -slopes, slopes]),
+        np.tile(radii, 4),
+        np.repeat([1.0, -1.0], 2 * len(values)),
+        norm,
+        w,
+        d,
+        window,
+    ).reshape(4, -1)
+    return events_of((-ends[2], ends[0]), (-ends[3], ends[1]), window)
 
 
 def threshold_events_of(values: Floats, down: Floats, up: Floats, window: float) -> Events:
@@ -80,32 +89,32 @@ def events_of(on: tuple[Floats, Floats], off: tuple[Floats, Floats], window: flo
     return Events(steps[order], rows[order], before[order], after[order], first)
 
 
-def _ends(
-    values: Floats, slopes: Floats, radii: Floats, norm: DualNorm, w: Floats, d: Floats, window: float
-) -> tuple[Floats, Floats]:
-    """Where values + s · slopes - radii · norm(s) is not negative: an interval of s; Newton from both ends.
-
-    The function is concave: a tangent lies above it, so each step of Newton stays outside of the interval.
-    """
-    return (
-        -_right_end(values, -slopes, radii, norm, w, -d, window),
-        _right_end(values, slopes, radii, norm, w, d, window),
-    )
-
-
-def _right_end(
-    values: Floats, slopes: Floats, radii: Floats, norm: DualNorm, w: Floats, d: Floats, window: float
+def _right_ends(
+    values: Floats,
+    slopes: Floats,
+    radii: Floats,
+    sides: Floats,
+    norm: DualNorm,
+    w: Floats,
+    d: Floats,
+    window: float,
 ) -> Floats:
+    """The last s where values + s · slopes - radii · norm(side · s) is not negative, before -window if there is none.
+
+    The function is concave: its tangents lie above it, so each step of Newton from the right stays outside.
+    """
     steps = np.full(len(values), window)
+    active = np.arange(len(values))
     for _ in range(_ITERATIONS):
-        sizes, rises = norm.along(w, d, steps)
-        heights, inclines = values + steps * slopes - radii * sizes, slopes - radii * rises
+        side, at = sides[active], steps[active]
+        sizes, rises = norm.along(w, d, side * at)
+        heights = values[active] + at * slopes[active] - radii[active] * sizes
+        inclines = slopes[active] - radii[active] * side * rises
         outside = heights < 0
-        if not outside.any():
+        active, heights, inclines = active[outside], heights[outside], inclines[outside]
+        if not len(active):
             break
-        with np.errstate(divide="ignore", invalid="ignore"):
-            next_steps = np.where(inclines < 0, steps - heights / inclines, -np.inf)
-        steps = np.where(outside, np.maximum(next_steps, -2 * window), steps)
-        if (steps[outside] <= -window).all():
-            break
+        falls = inclines < 0
+        steps[active] = np.where(falls, steps[active] - heights / np.where(falls, inclines, -1.0), -2 * window)
+        active = active[steps[active] > -window]
     return steps

@@ -108,7 +108,9 @@ def _sums(weights: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]
 
 
 def _doubt(weights: Floats, least: Floats, most: Floats, thresholds: Floats) -> Floats:
-    return np.asarray(_DOUBT * (np.maximum(np.abs(least), np.abs(most)) @ np.abs(weights).T + np.abs(thresholds)))
+    """Of every neuron, for all rows alike."""
+    largest = np.maximum(np.abs(least).max(axis=0, initial=0.0), np.abs(most).max(axis=0, initial=0.0))
+    return np.asarray(_DOUBT * (np.abs(weights) @ largest + np.abs(thresholds)))
 
 
 def _ranges(layer: Layer, low: Integers, high: Integers) -> tuple[Floats, Floats]:

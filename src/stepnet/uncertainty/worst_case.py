@@ -45,7 +45,8 @@ class Worst:
     uppers : ndarray
         No move costs more; equal to ``costs`` where the worst case is known.
     points : ndarray
-        Rows × features: where the costs are attained; the rows themselves where no move costs more.
+        Rows × features: where the costs are attained; the rows themselves where no move costs more. Of a row that
+        is not settled, a point of its set that rounding leaves in doubt, if there is one.
     """
 
     costs: Floats
@@ -141,6 +142,7 @@ class _Row:
         self.case, self.number, self.now, self.reachable = case, number, now, reachable
         self.row, self.radius = case.X[number].astype(np.float64), float(case.radii[number])
         self.cost, self.point = cost, self.row
+        self.doubtful: Floats | None = None
         self.low, self.high = case.uncertainty.limits(len(self.row))
 
     def run(self) -> tuple[float, float, Floats]:
@@ -177,6 +179,7 @@ class _Row:
             if not len(free):
                 # All sides are taken at a point that did not cost as much: rounding decides here.
                 undecided = max(undecided, -negative)
+                self.doubtful = self._inside(delta)
                 continue
             chosen, here = self._branch(free, delta)
             for side in (here, 1 - here):  # the last one comes first
@@ -184,6 +187,8 @@ class _Row:
                 child[chosen] = side
                 if self.case.planes.is_ordered(child, chosen):
                     push(child, delta)
+        if undecided > self.cost and self.doubtful is not None:
+            return self.cost, undecided, self.doubtful
         return self.cost, max(self.cost, undecided), self.point
 
     def _settled(self, sides: Sides) -> tuple[float, Sides] | None:
@@ -224,14 +229,21 @@ class _Row:
 
     def _try(self, delta: Floats) -> None:
         """Keep the moved row if it is in the set and costs more."""
+        point = self._inside(delta)
+        if point is None:
+            return
+        cost = float(self.case.attained(point[None], np.array([self.number]))[0])
+        if cost > self.cost:
+            self.cost, self.point = cost, point
+
+    def _inside(self, delta: Floats) -> Floats | None:
+        """The moved row, a little nearer where rounding carries it out of the set."""
         low, high = np.minimum(self.low, self.row), np.maximum(self.high, self.row)
         for shrink in _SHRINK:
-            point = np.clip(self.row + delta * (1 - shrink), low, high)
+            point: Floats = np.clip(self.row + delta * (1 - shrink), low, high)
             if self.case.uncertainty.contains(self.row, point, self.radius):
-                cost = float(self.case.attained(point[None], np.array([self.number]))[0])
-                if cost > self.cost:
-                    self.cost, self.point = cost, point
-                return
+                return point
+        return None
 
     def _branch(self, free: Integers, delta: Floats) -> tuple[int, int]:
         """The free hyperplane nearest to the moved row, and the side that it is on."""
