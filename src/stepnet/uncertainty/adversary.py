@@ -7,6 +7,9 @@ fixes some of them, and its bound is the larger of two radii that nothing in it 
     the nearest point on the fixed sides, shown by multipliers (:mod:`stepnet.uncertainty.halfspaces`), and
     the smallest radius at which the sides in reach, each for itself, could change the answer.
 
+A first attack comes from the worst case within growing radii. Sides beyond the best attack are settled, and sides
+that every change of the answer must take are fixed.
+
 Being below a threshold is relaxed to being at it, so the radius found is a lower bound on every move that
 changes the answer: no smaller one does. Attacks are points strictly on their sides, verified by an exact forward pass.
 """
@@ -29,9 +32,12 @@ from stepnet.uncertainty.above import Above
 from stepnet.uncertainty.halfspaces import Move, smallest
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
 from stepnet.uncertainty.sets import Uncertainty
+from stepnet.uncertainty.worst_case import settled, worst_classes
 
 _SAFETY = 1e-12  # relative, taken off distances for their rounding
 _FAR = 1e8  # times the row's size: beyond, no move counts
+_CANDIDATES = 24  # to branch on
+_GROWTH, _GROWTHS, _FIRST_NODES = 1.5, 40, 40
 _NUDGES = (1e-9, 1e-8, 1e-7, 1e-6)  # how far inside its sides an attack begins
 
 
@@ -94,13 +100,21 @@ class _Branching:
     def run(self) -> Attack:
         numbers = count()
         start = np.full(len(self.now), FREE, dtype=np.int8)
-        heap: list[tuple[float, int, Sides, Floats | None]] = [(self._alone(start), next(numbers), start, None)]
+        lowest = float(self._alone(start[None])[0])
+        heap: list[tuple[float, int, Sides, Floats | None]] = [(lowest, next(numbers), start, None)]
+        self._begin(lowest)
         n_nodes = 0
         while heap and heap[0][0] < self.size * (1 - 1e-9):
             bound, _, sides, delta = heapq.heappop(heap)
             n_nodes += 1
             if n_nodes > self.adversary.most_nodes:
                 return self._attack(bound, is_complete=False)
+            implied = self._implied(sides)
+            if implied is None:
+                continue
+            if delta is not None and (implied != sides).any() and not self._holds(implied, delta):
+                delta = None
+            sides = implied
             if delta is None:
                 try:
                     move = self._nearest(sides)
@@ -121,14 +135,44 @@ class _Branching:
                 self._try(here)
                 if self.size <= bound * (1 + 1e-6):
                     continue
-            for child, child_delta in self._children(sides, here, delta):
-                child_bound = max(bound, self._alone(child))
-                if np.isfinite(child_bound):
-                    heapq.heappush(heap, (child_bound, next(numbers), child, child_delta))
+            for child_bound, child, child_delta in self._children(sides, here, delta, bound):
+                heapq.heappush(heap, (child_bound, next(numbers), child, child_delta))
         return self._attack(min([self.radius, *(node[0] for node in heap[:1])]), is_complete=True)
 
     def _attack(self, radius: float, *, is_complete: bool) -> Attack:
-        return Attack(min(radius, self.size), self.point, self.size, is_complete)
+        # Nodes within a relative 1e-9 of the best attack were not opened.
+        return Attack(min(radius, self.size * (1 - 1e-9)), self.point, self.size, is_complete)
+
+    def _begin(self, lowest: float) -> None:
+        """A first attack: what breaks the row within a radius, for growing radii."""
+        network, uncertainty = self.adversary.network, self.adversary.uncertainty
+        radius = max(lowest, 1e-9)
+        for _ in range(_GROWTHS):
+            radius *= _GROWTH
+            if not np.isfinite(radius) or radius > self.farthest:
+                return
+            worst = worst_classes(
+                network, uncertainty, self.row[None], np.array([radius]), self.answer, most_nodes=_FIRST_NODES
+            )
+            if worst.costs[0] > 0:
+                sides = self.planes.sides(network.levels(worst.points)[0])[0]
+                self.point, self.size = worst.points[0], float(uncertainty.size(worst.points - self.row)[0])
+                self._try(sides)
+                return
+
+    def _implied(self, sides: Sides) -> Sides | None:
+        """With those out of reach of anything better settled, and those that every change must take; None if none."""
+        beyond = (sides == FREE) & (self.distances >= self.size)
+        found = settled(self._could, np.where(beyond, self.now, sides).astype(np.int8), 0.5)
+        return None if found is None else found[1]
+
+    def _could(self, sides: Sides) -> Floats:
+        """For many sides whether they could change the answer, as 0 and 1."""
+        low, high = self.planes.levels(sides)
+        return self.adversary.above.could_miss(low, high, np.repeat(self.answer, len(sides))).astype(np.float64)
+
+    def _holds(self, sides: Sides, delta: Floats) -> bool:
+        return bool((self._sides_at(delta, np.full_like(sides, FREE)) == sides)[sides != FREE].all())
 
     def _nearest(self, sides: Sides, nudge: float = 0.0) -> Move:
         """Only sides that are crossed ask for a move; those kept are asked too, once something moves."""
@@ -151,32 +195,42 @@ class _Branching:
         levels, _ = self.planes.levels(sides[None])
         return bool(self.adversary.above.answers(levels)[0] != self.answer[0])
 
-    def _alone(self, sides: Sides) -> float:
-        """The smallest radius at which the free sides in reach, each for itself, could change the answer."""
-        free = self.order[(sides[self.order] == FREE) & np.isfinite(self.distances[self.order])]
-        # All prefixes of the nearest free sides at once; more loose sides can only do more.
-        many = np.repeat(np.where(sides == FREE, self.now, sides)[None].astype(np.int8), len(free) + 1, axis=0)
-        for number, side in enumerate(free):
-            many[number + 1 :, side] = FREE
-        low, high = self.planes.levels(many)
-        could = self.adversary.above.could_miss(low, high, np.repeat(self.answer, len(many)))
-        if not could[-1]:
-            return np.inf
-        first = int(could.argmax())
-        return float(self.distances[free[first - 1]]) if first else 0.0
+    def _alone(self, sides: Sides) -> Floats:
+        """For many sides (nodes × hyperplanes) the radius from which the free ones in reach could change the answer.
 
-    def _children(self, sides: Sides, here: Sides, delta: Floats) -> Iterator[tuple[Sides, Floats | None]]:
-        """One more side fixed both ways: the nearest that is free and could matter."""
+        Each counts for itself; infinite if even all of them together could not.
+        """
+        n_nodes, n_planes = sides.shape
+        order = self.order[np.isfinite(self.distances[self.order])]
+        ranks = np.full(n_planes, n_planes)
+        ranks[order] = np.arange(len(order))
+        # All prefixes of the nearest sides at once; more loose sides can only do more.
+        is_loose = (sides[:, None] == FREE) & (ranks < np.arange(len(order) + 1)[:, None])
+        tries = np.where(is_loose, FREE, np.where(sides == FREE, self.now, sides)[:, None]).astype(np.int8)
+        could = self._could(tries.reshape(-1, n_planes)).reshape(n_nodes, -1) > 0
+        radii = np.concatenate([[0.0], self.distances[order]])
+        return np.where(could.any(axis=1), radii[could.argmax(axis=1)], np.inf)
+
+    def _children(
+        self, sides: Sides, here: Sides, delta: Floats, bound: float
+    ) -> Iterator[tuple[float, Sides, Floats | None]]:
+        """One more side fixed both ways: the one after which both children's bounds promise to rise most."""
         free = np.flatnonzero((sides == FREE) & np.isfinite(self.distances))
         if not len(free):
             return
-        distances = self.planes.distances(self.planes.W @ (self.row + delta) - self.planes.T)
-        chosen = free[int(distances[free].argmin())]
-        for side in (here[chosen], 1 - here[chosen]):
-            child = sides.copy()
-            child[chosen] = side
-            if self.planes.is_ordered(child, int(chosen)):
-                yield child, delta if side == here[chosen] else None
+        away = self.planes.distances(self.planes.W @ (self.row + delta) - self.planes.T)
+        free = free[np.argsort(away[free], kind="stable")[:_CANDIDATES]]
+        children = np.repeat(sides[None], 2 * len(free), axis=0)
+        every = np.arange(len(free))
+        children[every, free], children[len(free) + every, free] = here[free], 1 - here[free]
+        bounds = np.maximum(bound, self._alone(children))
+        stays, leaves = bounds[: len(free)] - bound, np.maximum(bounds[len(free) :] - bound, away[free] / 2)
+        limit = max(self.size - bound, 1e-12) if np.isfinite(self.size) else np.inf
+        scores = (np.minimum(stays, limit) + 1e-6 * (1.0 + bound)) * (np.minimum(leaves, limit) + 1e-6 * (1.0 + bound))
+        best = int(np.nan_to_num(scores, posinf=np.inf).argmax())
+        for number, child_delta in ((best, delta), (len(free) + best, None)):
+            if np.isfinite(bounds[number]) and self.planes.is_ordered(children[number], int(free[best])):
+                yield float(bounds[number]), children[number], child_delta
 
     def _try(self, sides: Sides) -> None:
         """A point strictly on these sides, if the exact forward pass agrees that it changes the answer."""

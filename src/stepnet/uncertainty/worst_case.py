@@ -135,6 +135,29 @@ class _Case:
         return self.upper_of(*self.planes.levels(sides), rows)
 
 
+def settled(uppers_of: Callable[[Sides], Floats], sides: Sides, cost: float) -> tuple[float, Sides] | None:
+    """A bound for the sides, with those fixed that anything above ``cost`` must take; None if nothing is above.
+
+    ``uppers_of`` bounds many sides at once.
+    """
+    while True:
+        free = np.flatnonzero(sides == FREE)
+        tries = np.repeat(sides[None], 1 + 2 * len(free), axis=0)
+        every = np.arange(len(free))
+        tries[1 + every, free], tries[1 + len(free) + every, free] = 0, 1
+        uppers = uppers_of(tries)
+        if uppers[0] <= cost:
+            return None
+        below, at = uppers[1 : 1 + len(free)] > cost, uppers[1 + len(free) :] > cost
+        if (~below & ~at).any():
+            return None
+        forced = ~(below & at)
+        if not forced.any():
+            return float(uppers[0]), sides
+        sides = sides.copy()
+        sides[free[forced]] = np.where(at[forced], 1, 0)
+
+
 class _Row:
     """Branch and bound for one row."""
 
@@ -193,22 +216,7 @@ class _Row:
 
     def _settled(self, sides: Sides) -> tuple[float, Sides] | None:
         """The bound of a node, and its sides with those that anything worse must take; None if nothing is worse."""
-        while True:
-            free = np.flatnonzero(sides == FREE)
-            tries = np.repeat(sides[None], 1 + 2 * len(free), axis=0)
-            every = np.arange(len(free))
-            tries[1 + every, free], tries[1 + len(free) + every, free] = 0, 1
-            uppers = self.case.uppers(tries, np.full(len(tries), self.number))
-            if uppers[0] <= self.cost:
-                return None
-            below, at = uppers[1 : 1 + len(free)] > self.cost, uppers[1 + len(free) :] > self.cost
-            if (~below & ~at).any():
-                return None
-            forced = ~(below & at)
-            if not forced.any():
-                return float(uppers[0]), sides
-            sides = sides.copy()
-            sides[free[forced]] = np.where(at[forced], 1, 0)
+        return settled(lambda tries: self.case.uppers(tries, np.full(len(tries), self.number)), sides, self.cost)
 
     def _holds(self, sides: Sides, delta: Floats) -> bool:
         """Whether the moved row lies on the fixed sides."""
