@@ -68,3 +68,34 @@ def test_bad_sets_are_named(make, message):
 def test_radii_are_the_set_s_or_one_a_row():
     assert checked_radii(Ball("l1", 0.5), None, 2).tolist() == [0.5, 0.5]
     assert checked_radii(Ball("l1", 0.5), [1.0, 2.0], 2).tolist() == [1.0, 2.0]
+
+
+def test_membership_is_exact():
+    for norm in ("l1", "l2", "linf"):
+        ball = Ball(norm, 0.1)
+        assert ball.contains(np.array([0.0]), np.array([0.1]), 0.1)
+        assert not ball.contains(np.array([0.0]), np.array([np.nextafter(0.1, 1)]), 0.1)
+    assert Ball("l2", low=0.0).contains(np.array([-1.0]), np.array([-0.9]), 1.0)
+    assert not Ball("l2", low=0.0).contains(np.array([-1.0]), np.array([-1.1]), 1.0)
+    triangle = Polyhedron([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], [0.3, 0.0, 0.0])
+    assert triangle.contains(np.zeros(2), np.array([0.125, 0.125]), 1.0)
+    assert not triangle.contains(np.zeros(2), np.array([0.25, 0.125]), 1.0)
+    np.testing.assert_allclose(triangle.size(np.array([[0.3, 0.3], [0.1, 0.0]])), [2.0, 1 / 3])
+    np.testing.assert_allclose(triangle.dual_sizes(np.array([[2.0, 1.0], [-1.0, -1.0]])), [0.6, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Ball("l2", 1.0, scale=(1.0,), transform=((1.0,),)), "not both"),
+        (lambda: Ball("l2", 1.0, transform=((1.0, 0.0), (1.0, 0.0))), "invertible"),
+        (lambda: Ball("l2", 1.0, transform=((1.0, 0.0),)), "square"),
+        (lambda: Ball("l2", 1.0, transform=((1.0,),)).require(2), "2 features"),
+        (lambda: Polyhedron([[1.0], [-1.0]], [1.0, 1.0]).require(2), "column"),
+        (lambda: checked_radii(Polyhedron([[1.0], [-1.0]], [1.0, 1.0]), 1.0, 2), "Polyhedron has none"),
+        (lambda: checked_radii(Ball(), "far", 2), "numbers"),
+    ],
+)
+def test_more_bad_sets_are_named(make, message):
+    with pytest.raises(InvalidInputError, match=message):
+        make()

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -133,6 +133,10 @@ def fit(
     sparsity: Sparsity = "",
     raises: Raises = None,
     lowers: Lowers = None,
+    norm: Annotated[str, typer.Option(help="How moves of rows are measured: l1, l2 or linf.")] = "linf",
+    radius: Annotated[
+        float, typer.Option(help="How far rows may be moved: the worst case is trained.", show_default=False)
+    ] = 0.0,
     method: Annotated[str, typer.Option(help="prove, learn, search, exact or alternating.")] = "prove",
     formulation: FormulationName = "auto",
     solver: Solver = "auto",
@@ -146,7 +150,7 @@ def fit(
     """Train a network on a table and write the model."""
     import numpy as np
 
-    from stepnet import StepClassifier, StepRegressor
+    from stepnet import Ball, StepClassifier, StepRegressor
     from stepnet.errors import InvalidInputError
 
     chosen = _method(method, formulation, solver)
@@ -162,6 +166,7 @@ def fit(
         "activation": activation,
         "sparsity": _sparsity(sparsity),
         "constraints": _constraints(raises, lowers, names),
+        "uncertainty": Ball(cast("Any", norm), radius) if radius else None,
         "method": chosen,
         "time_limit": time_limit,
         "gap": gap,

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepnet.certify import certify
 from stepnet.checks import is_integer
-from stepnet.errors import InvalidInputError, NoNetworkError, NotAcceptedError
+from stepnet.data import Dataset
+from stepnet.errors import InvalidInputError, NoNetworkError
 from stepnet.estimators.base import FLOATS, checked_n_jobs
-from stepnet.estimators.classifier import BaseStepClassifier, vote_result
-from stepnet.estimators.pairs import pair_problems
+from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
+from stepnet.estimators.pairs import pair_problems, train_pair
 from stepnet.limits import Budget
+from stepnet.methods.base import Method
 from stepnet.methods.learn import Learn
+from stepnet.methods.prove import Prove
 from stepnet.network import Network, majority, pairwise_votes
 from stepnet.parallel import in_order
-from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
-from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
+from stepnet.search.descent import descend_network
 
 
 class StepEnsembleClassifier(BaseStepClassifier):
@@ -36,7 +41,10 @@ class StepEnsembleClassifier(BaseStepClassifier):
         Hidden widths of each member.
     method : Learn or None, default=None
         How members are trained; None is ``Learn(strength=0.7)``: among several, each may be
-        regularised less.
+        regularised less. Where rows are uncertain another method object, None for ``Prove()``.
+    uncertainty : Ball, Polyhedron or None, default=None
+        How far rows may be moved. Then members are trained for the worst case, each on a sample of the rows, and
+        the certificate has the worst case of the vote.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
     time_limit : float, default=60
@@ -63,7 +71,8 @@ class StepEnsembleClassifier(BaseStepClassifier):
         n_estimators: int = 9,
         *,
         hidden: tuple[int, ...] = (25,),
-        method: Learn | None = None,
+        method: Method | None = None,
+        uncertainty: Any = None,
         class_weight: Any = None,
         time_limit: float = 60.0,
         n_jobs: int | None = 1,
@@ -73,6 +82,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
         self.hidden = hidden
         self.class_weight = class_weight
         self.method = method
+        self.uncertainty = uncertainty
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -81,23 +91,26 @@ class StepEnsembleClassifier(BaseStepClassifier):
     activation, output, loss = "step", "one_vs_one", "misclassified"
     sparsity = constraints = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StepEnsembleClassifier:
-        """Train the members and join them."""
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        radius: ArrayLike | None = None,
+    ) -> StepEnsembleClassifier:
+        """Train the members and join them; ``radius`` as for :meth:`StepClassifier.fit`."""
         budget, n_jobs = self._budget(), checked_n_jobs(self.n_jobs)
         if not is_integer(self.n_estimators) or self.n_estimators < 1:
             raise InvalidInputError(f"n_estimators={self.n_estimators!r} must be a positive integer, such as 9.")
-        method = Learn(strength=0.7) if self.method is None else self.method
-        if not isinstance(method, Learn):
-            raise InvalidInputError(f"method={method!r} must be a Learn object, or None for the default.")
+        method = self._checked_method()
         with self._all_or_nothing():
-            problem = self._problem(X, y, sample_weight)
-            answer = accepts_descent(problem)
-            if not answer:
-                raise NotAcceptedError(answer.reason)
+            problem = self._problem(X, y, sample_weight, radius)
             seed = self._seed()
             n_classes = len(self.classes_)
             parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
-            self.members_ = _train_members(parts, self.n_estimators, method.options, seed, budget, n_jobs)
+            method.require(parts[0])
+            self.members_ = _train_members(parts, self.n_estimators, method, seed, budget, n_jobs)
             self.network_ = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
             self.result_ = vote_result(problem, self.network_, budget)
             self.certificate_ = certify(self._certified_problem(problem), self.result_)
@@ -114,15 +127,30 @@ class StepEnsembleClassifier(BaseStepClassifier):
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def _certified_problem(self, problem: Problem) -> Problem:
-        return Problem(problem.dataset, Architecture.of_network(self.network_))
+        return vote_problem(problem, self.network_)
+
+    def _checked_method(self) -> Method:
+        is_uncertain = self.uncertainty is not None
+        method: Any = self.method or (Prove() if is_uncertain else Learn(strength=0.7))
+        if not isinstance(method, Method if is_uncertain else Learn):
+            kind = "method object such as Prove()" if is_uncertain else "Learn object"
+            raise InvalidInputError(f"method={method!r} must be a {kind}, or None for the default.")
+        return method
 
 
 def _train_members(
-    problems: list[Problem], n_members: int, options: DescentOptions, seed: int, budget: Budget, n_jobs: int | None
+    problems: list[Problem], n_members: int, method: Method, seed: int, budget: Budget, n_jobs: int | None
 ) -> list[Network]:
     """Rounds of one network a problem; an interrupt or the time limit ends with the rounds there are."""
+    jobs, total = max(1, int(effective_n_jobs(n_jobs))), n_members * len(problems)
     arguments = [
-        (problem, [seed, number, pair] if len(problems) > 1 else [seed, number], options, budget)
+        (
+            problem,
+            [seed, number, pair] if len(problems) > 1 else [seed, number],
+            method,
+            budget,
+            min(1.0, jobs / (total - number * len(problems) - pair)),
+        )
         for number in range(n_members)
         for pair, problem in enumerate(problems)
     ]
@@ -138,6 +166,19 @@ def _train_members(
     return members
 
 
-def train_member(problem: Problem, seed: list[int], options: DescentOptions, budget: Budget) -> Network:
+def train_member(problem: Problem, seed: list[int], method: Method, budget: Budget, share: float) -> Network:
     """One member; runs in any thread, process or machine."""
-    return descend_network(problem, seed=seed, options=options, should_stop=lambda: budget.stop_reason is not None)
+    if isinstance(method, Learn):
+        should_stop = partial(getattr, budget, "stop_reason")
+        return descend_network(problem, seed=seed, options=method.options, should_stop=should_stop)
+    return train_pair(_sampled(problem, seed), method, seed[0] + seed[1], budget, share)
+
+
+def _sampled(problem: Problem, seed: list[int]) -> Problem:
+    """With as many rows drawn from the rows, those drawn twice twice as heavy."""
+    dataset = problem.dataset
+    drawn = np.random.default_rng(seed).multinomial(dataset.n_rows, np.full(dataset.n_rows, 1 / dataset.n_rows))
+    if len(np.unique(dataset.y[drawn > 0])) < len(np.unique(dataset.y)):
+        return problem
+    sample = Dataset.from_rows(dataset.X, dataset.y, dataset.weights * drawn, dataset.radii)
+    return replace(problem, dataset=sample)
