@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimise
 
-from stepnet.activation import IDENTITY
+from stepnet.activation import ARGMAX, IDENTITY
 from stepnet.arithmetic import Floats
 from stepnet.errors import YES, Answer
 from stepnet.limits import Budget
-from stepnet.network import Network
+from stepnet.network import Layer, Network
 from stepnet.problem.last_layer import refuses_loss
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
@@ -35,6 +35,7 @@ _BETWEEN_LOOKS = 10  # moves
 _FIRST_LOOK = 0.5  # seconds; what begins at random is not worth to be evaluated
 _LOOKS = 3.0  # exact evaluations take at most a quarter of the time
 _WINDOW = 8.0  # of steps, for weights of size 1
+_TRIALS = 4  # thresholds of a higher layer
 _REFIT_EVERY = 50  # moves, where outputs are numbers
 
 
@@ -273,37 +274,60 @@ class _Climber:
         return self._accept(j, w, self._best_threshold(w, t, table) if learns else t, table, now)
 
     def _move_above(self) -> bool:
-        """One weight or threshold of a higher layer, by trial."""
+        """One weight or threshold of a higher layer, the best of some trials."""
         k = int(self.rng.integers(1, len(self.layers)))
-        layer, before = self.layers[k], self.layers[k]
-        penalised = float(self.penalties @ self._costs(self.low, self.high))
-        weights, thresholds = layer.weights.copy(), layer.thresholds.copy()
-        j, domain = int(self.rng.integers(layer.width)), self.architecture.domains[k]
+        j, layer = int(self.rng.integers(self.layers[k].width)), self.layers[k]
         is_free = self.architecture.threshold == "neuron" and getattr(layer.activation, "thresholds", None) is None
-        is_free |= layer.activation == IDENTITY
-        if is_free and self.rng.random() < 0.3:
-            shift = self.rng.normal() * 10.0 ** -self.rng.integers(3)
-            at = thresholds.reshape(layer.width, -1)
-            at[j] = np.sort(at[j] + shift * (self.rng.random(at.shape[1]) < 0.7))
-        else:
-            c = int(self.rng.integers(weights.shape[1]))
-            if domain.is_integer:
-                weights[j, c] = self.rng.choice(domain.values)
-            elif self.rng.random() < 0.3:
-                weights[j, c] = 0.0
-            else:
-                weights[j, c] += self.rng.normal() * (float(np.abs(weights).max()) or 1.0)
-            if self.problem.loss.bound is not None and k == len(self.layers) - 1:
-                weights = np.clip(weights, -self.problem.loss.bound, self.problem.loss.bound)
-        self.layers[k], loss = layer.with_(weights, thresholds), self.loss
+        weights = layer.weights.copy()
+        if not is_free or self.rng.random() < 0.6:
+            weights[j] = self._tried_weights(k, j)
+        trials = [layer.with_(weights, layer.thresholds)]
+        if is_free or layer.activation == IDENTITY:
+            self.layers[k] = trials[0]
+            trials += [layer.with_(weights, thresholds) for thresholds in self._tried_thresholds(k, j)]
+        losses = [self._penalised_with(k, trial) for trial in [layer, *trials]]
+        now, best = losses[0], int(np.argmin(losses[1:]))
+        reached = losses[1 + best]
+        self.layers[k] = trials[best] if reached <= now + self.flat else layer
         self._read_above()
-        reached = float(self.penalties @ self._costs(self.low, self.high))
-        reached, penalised = (self.loss, loss) if self.real is not None else (reached, penalised)
-        if reached > penalised + self.flat:
-            self.layers[k] = before
-            self._read_above()
-            return False
-        return reached < penalised - self.flat
+        return reached < now - self.flat
+
+    def _penalised_with(self, k: int, layer: Layer) -> float:
+        self.layers[k] = layer
+        self._read_above()
+        return self.loss if self.real is not None else float(self.penalties @ self._costs(self.low, self.high))
+
+    def _tried_weights(self, k: int, j: int) -> Floats:
+        weights, domain = self.layers[k].weights[j].copy(), self.architecture.domains[k]
+        c = int(self.rng.integers(len(weights)))
+        if domain.is_integer:
+            weights[c] = self.rng.choice(domain.values)
+        elif self.rng.random() < 0.3:
+            weights[c] = 0.0
+        else:
+            weights[c] += self.rng.normal() * (float(np.abs(weights).max()) or 1.0)
+        bound = self.problem.loss.bound
+        return weights if bound is None or k < len(self.layers) - 1 else np.asarray(np.clip(weights, -bound, bound))
+
+    def _tried_thresholds(self, k: int, j: int) -> list[Floats]:
+        """With one threshold between two of the places where rows surely cross it; of other outputs, a shift."""
+        layer = self.layers[k]
+        own = layer.thresholds.reshape(layer.width, -1)
+        if layer.activation in (ARGMAX, IDENTITY):
+            shifted = own.copy()
+            shifted[j] += self.rng.normal() * 10.0 ** -self.rng.integers(3)
+            return [shifted.reshape(layer.thresholds.shape)]
+        self.above = Above(self.network())
+        bottom, top = self.above.sums(k - 1, self.low, self.high)
+        ends = np.unique(np.concatenate([bottom[:, j], top[:, j]]))
+        places = np.concatenate([[ends[0] - 1.0], (ends[1:] + ends[:-1]) / 2, [ends[-1] + 1.0]])
+        number, found = int(self.rng.integers(own.shape[1])), []
+        for place in self.rng.choice(places, min(_TRIALS, len(places)), replace=False):
+            moved = own.copy()
+            moved[j, number] = place
+            moved[j] = np.sort(moved[j])
+            found.append(moved.reshape(layer.thresholds.shape))
+        return found
 
     def _refit(self) -> bool:
         """The last layer of numbers by descent on the costs of its ranges; kept if they fall."""

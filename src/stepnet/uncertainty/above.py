@@ -83,9 +83,16 @@ class Above:
         doubt = _doubt(last.weights, least, most, last.thresholds) * 1e-3
         return bottom - last.thresholds - doubt, top - last.thresholds + doubt
 
+    def sums(self, k: int, low: Integers, high: Integers) -> tuple[Floats, Floats]:
+        """Between which w·h of the neurons of layer k (0 is the first above the first) lies."""
+        return _sums(self.layers[k].weights, *self._below(k, low, high))
+
     def _below_last(self, low: Integers, high: Integers) -> tuple[Floats, Floats]:
+        return self._below(len(self.layers) - 1, low, high)
+
+    def _below(self, k: int, low: Integers, high: Integers) -> tuple[Floats, Floats]:
         least, most = _ranges(self.first, low, high)
-        for layer in self.layers[:-1]:
+        for layer in self.layers[:k]:
             least, most = _ranges(layer, *_levels(layer, least, most))
         return least, most
 
