@@ -12,11 +12,13 @@ import numpy as np
 from stepnet import (
     Absolute,
     Alternating,
+    Ball,
     Constraint,
     Exact,
     Hinge,
     Integers,
     Learn,
+    Polyhedron,
     Prove,
     Raises,
     Search,
@@ -28,12 +30,14 @@ from stepnet import (
 from stepnet.backends.registry import BACKENDS
 from stepnet.errors import Answer
 from stepnet.formulations.registry import FORMULATIONS
+from stepnet.methods.generation import nominal_master
 from stepnet.problem.problem import Problem
 
 PAGE = Path(__file__).with_name("choices.md")
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0], [1.0, 3.0], [0.0, 3.0]])
 TWO, THREE, NUMBERS = [0, 1, 0, 1, 0, 1], [0, 1, 2, 0, 1, 2], [0.0, 1.5, 2.0, 3.5, 4.0, 5.5]
+BALL = Ball("linf", 0.1)
 BETWEEN = Constraint({(1, 0, 0): 1.0, (1, 0, 1): -1.0}, lower=0.0)
 
 
@@ -73,6 +77,17 @@ CHOICES: dict[str, Problem] = {
     "several numbers": predict(np.column_stack([NUMBERS, NUMBERS[::-1]])),
     'numbers, weights="ternary"': predict(weights="ternary"),
     "numbers, sparsity=5": predict(sparsity=5),
+    "uncertainty=Ball(...)": classify(uncertainty=BALL),
+    "uncertainty=Polyhedron(...)": classify(uncertainty=Polyhedron([[1, 0], [-1, 0], [0, 1], [0, -1]], [0.1] * 4)),
+    "Ball, two hidden layers": classify(hidden=(2, 2), uncertainty=BALL),
+    'Ball, weights="ternary"': classify(weights="ternary", uncertainty=BALL),
+    'Ball, weights=("real", "ternary")': classify(weights=("real", "ternary"), uncertainty=BALL),
+    "Ball, Staircase": classify(activation=Staircase((0, 1, 2)), uncertainty=BALL),
+    'Ball, output="one_hot"': classify(THREE, output="one_hot", uncertainty=BALL),
+    'Ball, loss="hinge"': classify(loss=Hinge(), uncertainty=BALL),
+    "Ball, sparsity=4": classify(sparsity=4, uncertainty=BALL),
+    "Ball, numbers": predict(uncertainty=BALL),
+    "Ball, several numbers": predict(np.column_stack([NUMBERS, NUMBERS[::-1]]), uncertainty=BALL),
 }
 METHODS = {
     "prove": Prove(),
@@ -85,8 +100,10 @@ METHODS = {
 
 def answers(problem: Problem) -> dict[str, Answer]:
     """What formulations, solvers (with the formulation ``tight``) and methods say of a problem."""
-    found = {name: formulation.accepts(problem) for name, formulation in FORMULATIONS.items()}
-    model = FORMULATIONS["tight"].encode(problem)[0].model if found["tight"] else None
+    # Where rows are uncertain, a formulation writes the master problem of column-and-constraint generation.
+    asked = nominal_master(problem) if problem.is_uncertain else problem
+    found = {name: Exact(formulation=name).accepts(problem) for name in FORMULATIONS}
+    model = FORMULATIONS["tight"].encode(asked)[0].model if found["tight"] else None
     for name, backend in BACKENDS.items():
         found[name] = found["tight"] if model is None else backend.accepts(model)
     return found | {name: method.accepts(problem) for name, method in METHODS.items()}

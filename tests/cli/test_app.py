@@ -280,3 +280,20 @@ def test_attack_shows_writes_and_draws(xor):
         result = stepnet("attack", "m.json", "xor.csv", *bad, cwd=xor)
         assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
         assert word in result.stderr
+
+
+def test_fit_for_the_worst_case(tmp_path):
+    (tmp_path / "far.csv").write_text("a,b,c\n0,0,x\n0,1,x\n3,0,z\n3,1,z\n")
+    options = ("--target", "c", "--hidden", "1")
+    result = stepnet("fit", "far.csv", *options, "--radius", "1.2", "--norm", "l2", "--out", "m.json", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "OPTIMAL for all networks: worst-case loss 0 of 4" in result.stdout
+    assert "l2 ball of radius 1.2; loss 0 of 4 without moves" in result.stdout
+    assert stepnet("verify", "m.json", "far.csv", "--target", "c", cwd=tmp_path).returncode == 0
+    result = stepnet("attack", "m.json", "far.csv", "--norm", "l2", "--radius", "1.2", cwd=tmp_path)
+    assert "100.0 %" in result.stdout
+    for bad, message in ((("--radius", "-1"), "not negative"), (("--radius", "1", "--norm", "l3"), "'linf'")):
+        result = stepnet("fit", "far.csv", *options, *bad, "--out", "n.json", cwd=tmp_path)
+        assert result.returncode == 2
+        assert message in result.stderr
+    assert not (tmp_path / "n.json").exists()
