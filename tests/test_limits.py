@@ -1,6 +1,5 @@
 """Budgets: one clock, the first reason stays, Ctrl-C ends in good order."""
 
-import os
 import signal
 import threading
 
@@ -27,10 +26,10 @@ def test_a_first_interrupt_ends_the_fit_and_a_second_interrupts():
     budget = Budget(100)
     before = signal.getsignal(signal.SIGINT)
     with budget.catching_interrupts():
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         assert budget.stop_reason == "interrupted"
         with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 import stepnet
 from conftest import XOR
-from stepnet import Exact, Integers, Prove, Search, Staircase, StepClassifier, StepEnsembleClassifier
+from stepnet import Ball, Exact, Integers, Prove, Search, Staircase, StepClassifier, StepEnsembleClassifier
 from stepnet.errors import InvalidInputError, NotAcceptedError
 
 LABELS = ["even", "odd", "odd", "even"]
@@ -26,9 +26,10 @@ def quick(**changes):
 
 
 CHECKED = [
-    quick(time_limit=3),
-    quick(hidden=(), threshold="layer", time_limit=2),
-    quick(output="one_hot", time_limit=2),
+    quick(time_limit=1),
+    quick(hidden=(), threshold="layer", time_limit=1),
+    quick(output="one_hot", time_limit=1),
+    quick(uncertainty=Ball("linf", 0.01), method=Search(moves=40, starts=1), time_limit=60),
     quick(output="ordinal", weights="ternary", activation="sign", method=Search(moves=300, starts=1), time_limit=60),
     quick(hidden=(25,), method="learn"),
 ]
