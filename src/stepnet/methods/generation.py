@@ -69,7 +69,7 @@ class Generation:
             n_before = self.n_scenarios
             master = master_problem(self.problem, self.points, joint=self.joint)
             network, claimed = self._solve(master)
-            if network is None:
+            if network is None or self.run.budget.remaining < self.run.evaluation_time:
                 return
             loss = self.run.offer(network)
             self._note(n_before, claimed)

@@ -30,7 +30,7 @@ from stepnet.uncertainty.sets import Uncertainty
 
 Costs = Callable[[Floats, NDArray[np.int64]], Floats]  # from values of the outputs and the numbers of rows
 
-MOST_NODES = 2_000
+MOST_NODES = 1_000
 _SHRINK = (0.0, 4e-16, 4e-15, 1e-12, 2e-9)  # towards the row, until a point is in its set
 
 
@@ -166,6 +166,7 @@ class _Row:
         self.row, self.radius = case.X[number].astype(np.float64), float(case.radii[number])
         self.cost, self.point = cost, self.row
         self.doubtful: Floats | None = None
+        self.away = case.planes.distances(case.planes.W @ self.row - case.planes.T)
         self.low, self.high = case.uncertainty.limits(len(self.row))
 
     def run(self) -> tuple[float, float, Floats]:
@@ -254,8 +255,8 @@ class _Row:
         return None
 
     def _branch(self, free: Integers, delta: Floats) -> tuple[int, int]:
-        """The free hyperplane nearest to the moved row, and the side that it is on."""
+        """The free hyperplane farthest from the row, the hardest to cross, and the side that the moved row is on."""
         planes = self.case.planes
-        values = planes.W @ (self.row + delta) - planes.T
-        chosen = int(free[int(planes.distances(values)[free].argmin())])
-        return chosen, int(values[chosen] >= 0) if delta.any() else int(self.now[chosen])
+        chosen = int(free[int(self.away[free].argmax())])
+        value = planes.W[chosen] @ (self.row + delta) - planes.T[chosen]
+        return chosen, int(value >= 0) if delta.any() else int(self.now[chosen])
