@@ -36,6 +36,7 @@ bench: setup
 	$(BIN)/python benchmarks/regression.py
 	$(BIN)/python benchmarks/autoencoder.py
 	$(BIN)/python benchmarks/online.py
+	$(BIN)/python benchmarks/robust.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
