@@ -18,8 +18,6 @@ from stepnet.data import Dataset, Numbers, Targets
 from stepnet.errors import InvalidInputError
 from stepnet.network import Network
 from stepnet.problem.accuracy import SAFETY, Accuracy
-from stepnet.uncertainty.sets import Uncertainty
-from stepnet.uncertainty.worst_case import Worst, worst_classes, worst_numbers
 
 
 class Loss(ABC):
@@ -40,16 +38,6 @@ class Loss(ABC):
     @abstractmethod
     def row_costs(self, dataset: Dataset, network: Network) -> Floats:
         """What each row costs, without its weight."""
-
-    @abstractmethod
-    def worst_case(
-        self,
-        dataset: Dataset,
-        network: Network,
-        uncertainty: Uncertainty,
-        radii: Floats,
-    ) -> Worst:
-        """What each row costs after the worst move that its set allows, without its weight."""
 
     def penalty(self, weights: Floats) -> float:
         """What the weights of the last layer cost by themselves."""
@@ -74,16 +62,6 @@ class Misclassified(Loss):
 
     def row_costs(self, dataset: Dataset, network: Network) -> Floats:
         return np.asarray(dataset.y != network.predict(dataset.X), dtype=np.float64)
-
-    def worst_case(
-        self,
-        dataset: Dataset,
-        network: Network,
-        uncertainty: Uncertainty,
-        radii: Floats,
-    ) -> Worst:
-        classes = dataset.y.astype(np.int64)
-        return worst_classes(network, uncertainty, dataset.X, radii, classes)
 
     def accuracy(self, dataset: Dataset) -> Accuracy:
         step, total = dataset.granularity, dataset.total_weight
@@ -127,18 +105,6 @@ class RealLoss(Loss):
 
     def row_costs(self, dataset: Dataset, network: Network) -> Floats:
         return np.asarray(self.costs(network.values(dataset.X), dataset.y).sum(axis=1))
-
-    def worst_case(
-        self,
-        dataset: Dataset,
-        network: Network,
-        uncertainty: Uncertainty,
-        radii: Floats,
-    ) -> Worst:
-        def costs(values: Floats, rows: Numbers) -> Floats:
-            return self.costs(values, dataset.y[rows])
-
-        return worst_numbers(network, uncertainty, dataset.X, radii, costs)
 
     def evaluate(self, dataset: Dataset, network: Network) -> float:
         costs = self.costs(network.values(dataset.X), dataset.y)

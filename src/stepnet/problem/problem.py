@@ -15,10 +15,10 @@ from stepnet.network import Network
 from stepnet.problem.accuracy import Accuracy
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import UNCONSTRAINED, Constraints, Row
-from stepnet.problem.loss import MISCLASSIFIED, Loss
+from stepnet.problem.loss import MISCLASSIFIED, Loss, RealLoss
 from stepnet.uncertainty.scenarios import Scenarios
 from stepnet.uncertainty.sets import Uncertainty
-from stepnet.uncertainty.worst_case import Worst
+from stepnet.uncertainty.worst_case import Worst, worst_classes, worst_numbers
 
 _REMEMBERED = 4  # worst cases
 
@@ -59,9 +59,15 @@ class Problem:
         for other, worst in known:
             if other is network:
                 return worst
-        worst = self.loss.worst_case(self.dataset, network, self.uncertainty, self.radii)
+        worst = self._worst_case(network, self.uncertainty)
         known[:] = [*known[-_REMEMBERED + 1 :], (network, worst)]
         return worst
+
+    def _worst_case(self, network: Network, uncertainty: Uncertainty) -> Worst:
+        X, y, loss = self.dataset.X, self.dataset.y, self.loss
+        if isinstance(loss, RealLoss):
+            return worst_numbers(network, uncertainty, X, self.radii, lambda values, rows: loss.costs(values, y[rows]))
+        return worst_classes(network, uncertainty, X, self.radii, y.astype(np.int64))
 
     def total(self, costs: Floats) -> float:
         """Costs of rows times their weights."""

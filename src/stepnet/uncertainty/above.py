@@ -55,26 +55,6 @@ class Above:
             missed[members] = (top >= offsets - doubt).any(axis=1)
         return missed
 
-    def could_be_right(self, low: Integers, high: Integers, classes: Integers) -> NDArray[np.bool_]:
-        """Whether some levels between could be answered by the class; if in doubt, yes."""
-        if not self.layers:
-            return np.asarray((low[:, 0] <= classes) & (high[:, 0] >= classes))
-        least, most = self._below_last(low, high)
-        last = self.layers[-1]
-        if last.activation != ARGMAX:
-            below, above = _levels(last, least, most)
-            return np.asarray((below[:, 0] <= classes) & (above[:, 0] >= classes))
-        right = np.ones(len(low), dtype=bool)
-        for code in np.unique(classes).tolist():
-            members = classes == code
-            others = np.delete(np.arange(last.width), code)
-            leads = last.weights[code] - last.weights[others]
-            offsets = last.thresholds[code] - last.thresholds[others]
-            _, top = _sums(leads, least[members], most[members])
-            doubt = _doubt(leads, least[members], most[members], offsets)
-            right[members] = (top >= offsets - doubt).all(axis=1)
-        return right
-
     def value_ranges(self, low: Integers, high: Integers) -> tuple[Floats, Floats]:
         """Between which ``w·h - t`` of the last layer lies."""
         least, most = self._below_last(low, high)
