@@ -36,6 +36,8 @@ def conflict_bound(problem: Problem) -> Bound:
         return Bound()
     if problem.is_uncertain and not isinstance(loss, RealLoss):
         value = max(lightest_cover(problem).value, conflict_bound(problem.nominal).value)
+        if step := dataset.granularity:
+            value = math.ceil(value / step - 1e-6) * step  # the cover of several classes may have halves
         return Bound(value, proof="free bound: rows of different classes that can be moved to one point")
     if not isinstance(loss, RealLoss):
         value = math.fsum(dataset.weights[~heaviest_of_group(dataset)])

@@ -23,7 +23,7 @@ from stepnet.data import Dataset
 from stepnet.methods.base import Run
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.result import Bound, Round
+from stepnet.result import ALL_NETWORKS, Bound, Round
 from stepnet.search.local_search import Effort, accepts_search, kernels_ready, local_search
 from stepnet.uncertainty.scenarios import Scenarios
 
@@ -101,13 +101,15 @@ class Generation:
             self.run.trouble = part.trouble
         bound = part.bound
         if bound.value > self.run.bound.value:
-            self.run.raise_bound(replace(bound, proof=f"{_PROOF}, {bound.proof}"))
+            # A margin is asked at the moved rows of the master too.
+            scope = bound.scope if bound.scope == ALL_NETWORKS else f"{bound.scope}, moved rows included"
+            self.run.raise_bound(replace(bound, scope=scope, proof=f"{_PROOF}, {bound.proof}"))
         return part.network, part.loss
 
     def _known(self) -> Bound:
         """What holds for the problem need not hold for a master, which has fewer points: only masters' bounds do."""
         bound = self.run.bound
-        return replace(bound, proof=bound.proof.removeprefix(f"{_PROOF}, ")) if _PROOF in bound.proof else Bound()
+        return bound if _PROOF in bound.proof else Bound()
 
     def _search(self, part: Run) -> None:
         """A network without loss on all points is found fast, where there is one."""
