@@ -64,8 +64,13 @@ def test_at_the_edge_of_a_closed_ball_a_neuron_is_on():
     network = Network((Layer([[1.0]], [1.0]), Layer([[1.0]], [0.5])))
     from_below = worst_classes(network, Ball("linf"), np.array([[0.0]]), np.ones(1), np.zeros(1, int))
     assert (from_below.costs[0], from_below.points[0, 0]) == (1, 1.0)
-    from_above = worst_classes(network, Ball("linf"), np.array([[2.0]]), np.array([1.0 - 1e-9]), np.ones(1, int))
-    assert from_above.uppers[0] == 0
+    for norm in NORMS:
+        from_above = worst_classes(network, Ball(norm), np.array([[2.0]]), np.ones(1), np.ones(1, int))
+        assert from_above.uppers[0] == 0
+        on_it = worst_classes(network, Ball(norm), np.array([[1.0]]), np.zeros(1), np.ones(1, int))
+        assert on_it.uppers[0] == 0
+        just_below = np.array([[np.nextafter(2.0, 0)]])
+        assert worst_classes(network, Ball(norm), just_below, np.ones(1), np.ones(1, int)).costs[0] == 1
 
 
 def test_staircases_and_several_classes():

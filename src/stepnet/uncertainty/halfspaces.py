@@ -18,7 +18,7 @@ from stepnet.uncertainty.programs import Answer, minimise
 from stepnet.uncertainty.sets import Ball, Polyhedron, Uncertainty
 
 _UNIT = 2.0**-52
-_BISECTIONS = 8
+_BISECTIONS = 16
 
 
 class Halfspaces(NamedTuple):
@@ -172,7 +172,7 @@ def _deepest_in_l2(ball: Ball, row: Floats, radius: float, halves: Halfspaces, s
     if high <= 0:
         return Move(best, first.bound - radius)
     for _ in range(_BISECTIONS):
-        depth = (low + high) / 2
+        depth = (low + high) / 2 if low else high / 8  # at first down to the right order of magnitude
         try:
             found = smallest(ball, row, halves.inside(depth, sizes)).delta
         except SolverFailure:
@@ -181,6 +181,8 @@ def _deepest_in_l2(ball: Ball, row: Floats, radius: float, halves: Halfspaces, s
             best, low = found, depth
         else:
             high = depth
+        if low > 0.5 * high:
+            break
     return Move(best, first.bound - radius)
 
 

@@ -16,6 +16,7 @@ Sides = NDArray[np.int8]  # of the hyperplanes: 1 or 0 where fixed, -1 where fre
 
 FREE = -1
 _UNIT = 2.0**-52
+_TIE = 1e-12  # relative
 
 
 class Hyperplanes:
@@ -48,8 +49,12 @@ class Hyperplanes:
         doubt = (X.shape[1] + 3) * _UNIT * (np.abs(X) @ np.abs(self.W).T + np.abs(self.T))
         up, down = self.uncertainty.reach(self.W, X, radii), self.uncertainty.reach(-self.W, X, radii)
         # On at a threshold is on; a move that ends there from below crosses, one from above does not.
-        is_free = np.where(now == 1, values - down < doubt, values + up >= -doubt)
-        is_free &= self.W.any(axis=1)
+        lead = np.where(now == 1, values - down, -values - up)
+        is_free = (lead < doubt) & self.W.any(axis=1)
+        # Data on a grid often lie at exactly their radius from a threshold: there rationals decide.
+        for i, j in np.argwhere(is_free & (lead > -doubt - _TIE * (up + down))).tolist():
+            row, radius = X[i].astype(np.float64), float(radii[i])
+            is_free[i, j] = not self.uncertainty.stays(row, self.W[j], float(self.T[j]), radius, bool(now[i, j]))
         return np.where(is_free, FREE, now).astype(np.int8)
 
     def distances(self, values: Floats) -> Floats:

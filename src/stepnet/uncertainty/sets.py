@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.arithmetic import Floats
+from stepnet.arithmetic import Floats, exact_dot
 from stepnet.checks import is_finite_number
 from stepnet.errors import InvalidInputError, SolverFailure
 from stepnet.uncertainty.programs import minimise
@@ -55,6 +55,10 @@ class Uncertainty(ABC):
     @abstractmethod
     def describe(self, radii: Floats) -> str:
         """In the words of a certificate."""
+
+    def stays(self, row: Floats, weights: Floats, threshold: float, radius: float, on: bool) -> bool:
+        """Whether w·x >= t holds (or fails) for all moves of a row, in exact arithmetic; False if that is not known."""
+        return False
 
     def limits(self, n_features: int) -> tuple[Floats, Floats]:
         """The ends of each feature's range, infinite where there is none."""
@@ -200,6 +204,22 @@ class Ball(Uncertainty):
         estimate = float(self.size((point - row)[None])[0])
         doubt = 8 * len(row) * _UNIT * (estimate + radius)
         return estimate < radius - doubt or (estimate <= radius + doubt and self._contains_exactly(row, point, radius))
+
+    def stays(self, row: Floats, weights: Floats, threshold: float, radius: float, on: bool) -> bool:
+        if self.transform is not None:
+            return False
+        lead = exact_dot(row, weights) - Fraction(threshold)
+        lead = lead if on else -lead
+        scales = self.scales(len(row)).tolist()
+        sizes = [abs(Fraction(w)) * Fraction(s) for w, s in zip(weights.tolist(), scales, strict=True)]
+        reach = Fraction(radius)
+        if self.norm == "l2":
+            if lead < 0:
+                return False
+            lead, reach = lead * lead, reach * reach * sum(size * size for size in sizes)
+        else:
+            reach *= sum(sizes) if self.norm == "linf" else max(sizes)
+        return lead >= reach if on else lead > reach
 
     def _contains_exactly(self, row: Floats, point: Floats, radius: float) -> bool:
         limit = Fraction(float(radius))
