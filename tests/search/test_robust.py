@@ -114,6 +114,17 @@ def test_the_search_finds_robust_networks_and_says_what_they_cost(uncertainty, w
     assert problem.evaluate(start) <= problem.evaluate(network) + 1
 
 
+@pytest.mark.parametrize("threshold", ["layer", 0.5, 0.0])
+def test_shared_and_fixed_thresholds_stay_so(threshold):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = (X[:, 0] - X[:, 1] > 0).astype(int)
+    problem = replace(make_problem(X, y, (3,), threshold=threshold), uncertainty=Ball("linf", 0.1))
+    network = search_robust_once(problem, [0, 0], Budget(20), 0.0, 600)
+    assert problem.refuses(network) is None
+    assert problem.evaluate(network) < 15
+
+
 def test_the_search_takes_several_classes_and_deep_networks():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))

@@ -155,7 +155,8 @@ class _Climber:
             return
         j = int(self.rng.integers(self.layers[0].width))
         other = random_scaled_network(self.problem, self.rows, self.rng).layers[0]
-        self._set_neuron(j, other.weights[j], float(other.thresholds[j]))
+        is_own = self.architecture.threshold == "neuron"  # others share theirs, or it is given
+        self._set_neuron(j, other.weights[j], float((other if is_own else self.layers[0]).thresholds[j]))
 
     def move(self) -> bool:
         """Try one change; whether the penalised loss fell."""
