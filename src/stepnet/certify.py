@@ -29,7 +29,8 @@ class Certificate:
     status : "OPTIMAL" or "FEASIBLE"
     scope : str
         The networks that ``bound`` speaks of: all of the architecture, or those whose neurons keep a
-        margin from every row when rows, weights and thresholds are scaled to [-1, 1].
+        margin from every row (and where it says so, from the moved rows of the proof) when rows, weights and
+        thresholds are scaled to [-1, 1].
     proof : str
         How the bound is known.
     claimed_by : str

@@ -8,6 +8,7 @@ from stepnet.network import Network
 from stepnet.progress import Progress
 
 ALL_NETWORKS = "all networks"
+CARRIED = "the earlier rows alone cost as much: "  # begins the proof of a bound for fewer rows
 
 
 @dataclass(frozen=True)

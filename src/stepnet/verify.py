@@ -12,7 +12,7 @@ from stepnet.methods.base import Run
 from stepnet.methods.exact import Exact
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.result import ALL_NETWORKS
+from stepnet.result import ALL_NETWORKS, CARRIED
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ def _bound(problem: Problem, certificate: Certificate) -> Check:
     claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
     if certificate.bound <= free:
         return Check(claim, True, f"rows that no network tells apart alone cost {free:.17g}")
+    if certificate.proof.startswith(CARRIED):
+        return Check(claim, None, f"the earlier rows are said to cost as much; these cost {free:.17g} at least")
     if certificate.claimed_by:
         return Check(claim, None, f"claimed by {certificate.claimed_by}, not repeated here")
     return Check(claim, False, f"rows that no network tells apart cost {free:.17g}, and no solver claims more")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import make_problem, random_network
-from stepnet import Ball, Polyhedron
+from stepnet import Ball, Polyhedron, StepClassifier
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.overlaps import lightest_cover, meeting_pairs
 from stepnet.bounds.robust_neuron import RobustRows
@@ -103,3 +103,34 @@ def test_the_heaviest_neuron_handles_what_it_says():
         w, t = rng.normal(size=2), rng.normal()
         inside = rows.signs * (problem.dataset.X @ w - t) > 0.1 * np.abs(w).sum() + 1e-4
         assert prices @ inside <= weight + 1e-6
+
+
+def test_equal_rows_of_one_class_with_different_radii_are_no_conflict():
+    X, y = np.array([[0.0], [0.0], [3.0], [3.0]]), np.array([0, 0, 1, 1])
+    classifier = StepClassifier((1,), uncertainty=Ball("linf"), random_state=0).fit(X, y, radius=[0.1, 0.2, 0.1, 0.2])
+    assert (classifier.certificate_.loss, classifier.certificate_.bound) == (0, 0)
+    mixed = StepClassifier((1,), uncertainty=Ball("linf"), random_state=0)
+    mixed.fit(X[:3], [0, 1, 0], [3.0, 1.0, 1.0], radius=[0.1, 0.2, 0.3])
+    assert mixed.certificate_.loss == 1
+
+
+@pytest.mark.parametrize("norm", ORDERS)
+def test_pairs_on_a_grid_are_those_of_rationals(norm):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (40, 3)).astype(float), rng.integers(0, 2, 40)
+    on_grid = meeting_pairs(uncertain(X, y, Ball(norm, 0.5)))
+    one_by_one = meeting_pairs(uncertain(X, y, Ball(norm, 0.5, scale=(1.0, 1.0, 1.0))))
+    assert on_grid.size
+    np.testing.assert_array_equal(on_grid, one_by_one)
+
+
+def test_polyhedra_on_large_data_and_tiny_weights():
+    rng = np.random.default_rng(0)
+    A = np.vstack([np.eye(3), -np.eye(3), rng.integers(-2, 3, (2, 3))]).astype(float)
+    polyhedron = Polyhedron(A, rng.choice([0.0, 0.25, 1.0], 8))
+    tiny = polyhedron.dual_sizes(1e-9 * np.eye(3))
+    np.testing.assert_allclose(tiny, 1e-9 * polyhedron.dual_sizes(np.eye(3)), rtol=1e-3)
+    X = rng.normal(size=(20, 3)) * 100
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    classifier = StepClassifier((3,), uncertainty=polyhedron, time_limit=1, random_state=0).fit(X, y)
+    assert classifier.verify(X, y)

@@ -89,3 +89,20 @@ def test_numbers_and_their_radii():
     assert certificate.nominal_loss <= certificate.loss + 1e-12
     assert "absolute error" in str(certificate)
     assert model.verify(X, numbers, radius=np.full(len(X), 0.01))
+
+
+def test_ends_that_are_infinite_go_into_files(tmp_path):
+    ball = Ball("linf", 0.05, low=(-np.inf, -5.0))
+    classifier = StepClassifier(**QUICK, uncertainty=ball).fit(X, y)
+    stepnet.save(classifier, tmp_path / "model.json")
+    assert stepnet.load(tmp_path / "model.json").uncertainty == ball
+
+
+def test_a_bound_of_earlier_rows_is_not_called_false():
+    few = StepClassifier((1,), uncertainty=Ball("linf", 1.0), method=Search(moves=5, starts=1), time_limit=20)
+    rows = RNG.random((2000, 1))
+    few.partial_fit(rows, np.arange(2000) % 2)
+    more = 100 + RNG.random((8000, 1))
+    few.partial_fit(more, np.zeros(8000, dtype=int))
+    assert few.certificate_.bound == 1000
+    assert few.verify(np.vstack([rows, more]), np.append(np.arange(2000) % 2, np.zeros(8000, dtype=int)))

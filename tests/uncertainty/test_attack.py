@@ -121,3 +121,26 @@ def test_several_classes_staircases_and_votes():
 def test_bad_calls_are_named(call, message):
     with pytest.raises(InvalidInputError, match=message):
         call(Network((Layer([[1.0]], [0.0]), Layer([[1.0]], [0.5]))))
+
+
+def test_far_moves_are_moves():
+    far = Network((Layer([[1.0]], [1000.0]), Layer([[1.0]], [0.5])))
+    assert attack(far, [[0.0]], scale=[1e-6]).radii[0] == pytest.approx(1e9)
+    tilted = Network((Layer([[1.0, 1.0]], [1.0]), Layer([[1.0]], [0.5])))
+    assert attack(tilted, [[0.0, 0.0]], norm="l2", scale=[1e-9, 1e-9]).radii[0] == pytest.approx(0.5**0.5 * 1e9)
+    farther = Network((Layer([[1.0]], [1e12]), Layer([[1.0]], [0.5])))
+    assert attack(farther, [[0.0]]).radii[0] == pytest.approx(1e12)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda network: attack(network, [["a"]]), "numbers"),
+        (lambda network: attack(network, [[1.0]], ["a"]), "codes"),
+        (lambda network: attack(network, [[1.0]], [0.5]), "codes"),
+        (lambda network: attack(network, [[1.0]], n_jobs=0), "n_jobs"),
+    ],
+)
+def test_more_bad_calls_are_named(call, message):
+    with pytest.raises(InvalidInputError, match=message):
+        call(Network((Layer([[1.0]], [0.0]), Layer([[1.0]], [0.5]))))

@@ -99,3 +99,22 @@ def test_membership_is_exact():
 def test_more_bad_sets_are_named(make, message):
     with pytest.raises(InvalidInputError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Ball(scale=["a", 1]),
+        lambda: Ball(scale=[[1, 2], [3, 4]]),
+        lambda: Ball(low=[0, "x"]),
+        lambda: Ball(transform="ab"),
+        lambda: Ball(transform=[[1, 2], [2]]),
+        lambda: Ball(transform=[[1.0, 1.0], [1.0, 1 + 1e-7]]),
+        lambda: Polyhedron("a", "b"),
+        lambda: Polyhedron([[1, 1], [1]], [1, 1]),
+        lambda: Polyhedron([[1], [-1]], [[1], [1]]),
+    ],
+)
+def test_nothing_but_numbers(make):
+    with pytest.raises(InvalidInputError):
+        make()

@@ -117,3 +117,12 @@ def test_no_random_or_directed_move_breaks_a_safe_row(norm):
         z[:1000] = network.layers[0].weights[rng.integers(6, size=1000)] * rng.choice([-1, 1], (1000, 1))
         moves = z / ball.size(z)[:, None] * 0.3 * (1 - 1e-12)
         assert (network.predict(X[i] + moves) == y[i]).all()
+
+
+def test_ties_above_the_first_layer_are_exact_where_nothing_can_switch():
+    both = Network((Layer([[1.0, 0], [0, 1.0]], [0.0, 0.0]), Layer([[1.0, 1.0]], [2.0])))
+    found = worst_classes(both, Ball("linf"), np.array([[5.0, 5.0]]), np.zeros(1), np.array([1]))
+    assert (found.costs[0], found.uppers[0]) == (0, 0)
+    equal = Network((Layer([[1.0]], [9.0]), Layer([[1.0], [2.0]], [0.0, 0.0], ARGMAX)))
+    found = worst_classes(equal, Ball("linf"), np.array([[0.0]]), np.ones(1), np.array([0]))
+    assert found.uppers[0] == 0

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from stepnet.arithmetic import Floats
 from stepnet.bounds.overlaps import lightest_cover
 from stepnet.data import Dataset
 from stepnet.problem.loss import RealLoss
@@ -17,12 +18,14 @@ _ROUNDING = 1e-12  # relative, of a sum of terms that are not negative
 
 
 def heaviest_of_group(dataset: Dataset) -> NDArray[np.bool_]:
-    """For each group of equal rows the one of the heaviest class (the lowest code among equals)."""
-    order = np.lexsort((dataset.y, -dataset.weights, dataset.group))
-    is_first = np.r_[True, np.diff(dataset.group[order]) > 0]
-    chosen = np.zeros(dataset.n_rows, dtype=bool)
-    chosen[order[is_first]] = True
-    return chosen
+    """Of each group of equal rows those of the heaviest class (the lowest code among equals)."""
+    weights: Floats = dataset.weights
+    if dataset.radii is not None:  # rows of one class may then be equal and not merged
+        _, number = np.unique(np.column_stack([dataset.group, dataset.y]), axis=0, return_inverse=True)
+        weights = np.bincount(number.ravel(), weights).astype(np.float64)[number.ravel()]
+    order = np.lexsort((dataset.y, -weights, dataset.group))
+    first = order[np.r_[True, np.diff(dataset.group[order]) > 0]]
+    return np.asarray(dataset.y == dataset.y[first][dataset.group])
 
 
 def conflict_bound(problem: Problem) -> Bound:

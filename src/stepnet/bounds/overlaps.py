@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from stepnet.arithmetic import Floats
+from stepnet.arithmetic import Floats, quantum
 from stepnet.data import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.programs import minimise
@@ -24,7 +24,8 @@ from stepnet.uncertainty.sets import Ball, Polyhedron, Uncertainty
 Pairs = NDArray[np.int64]  # two rows of numbers of rows
 
 _MOST_ROWS = 4_000  # beyond, the first ones are a fair sample, and what they cost is a bound for all
-_MOST_PROGRAMS = 20_000
+_MOST_DOUBTS = 2_000  # pairs looked at in rationals, or by a program each
+_LARGEST_INTEGER = 2.0**26
 _CHUNK = 20_000_000  # numbers at a time
 _CLOSE = 1e-9  # relative: pairs this near to touching are looked at exactly
 _LARGEST_FLOW = 2**30
@@ -68,14 +69,31 @@ def meeting_pairs(problem: Problem) -> Pairs:
         found.append(np.vstack([i[keep], j[keep]]))
     pairs = np.hstack(found)
     in_doubt = _in_doubt(problem.uncertainty, X, radii, pairs)
-    if isinstance(problem.uncertainty, Polyhedron) and in_doubt.sum() > _MOST_PROGRAMS:
-        in_doubt[np.flatnonzero(in_doubt)[_MOST_PROGRAMS:]] = False  # fewer pairs bound less
-        pairs, in_doubt = pairs[:, : np.flatnonzero(in_doubt)[-1] + 1], in_doubt[: np.flatnonzero(in_doubt)[-1] + 1]
     meets = ~in_doubt
-    for number in np.flatnonzero(in_doubt).tolist():
+    doubtful = np.flatnonzero(in_doubt)
+    known = _on_a_grid(problem.uncertainty, X, radii, pairs[:, doubtful])
+    if known is not None:
+        meets[doubtful] = known
+        return pairs[:, meets]
+    for number in doubtful[:_MOST_DOUBTS].tolist():  # fewer pairs bound less
         i, j = pairs[:, number]
         meets[number] = _have_common_point(problem.uncertainty, X[i], X[j], radii[i], radii[j])
     return pairs[:, meets]
+
+
+def _on_a_grid(uncertainty: Uncertainty, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_] | None:
+    """Whether sets meet, by integers, where rows and radii are small multiples of one power of two; else None."""
+    if not isinstance(uncertainty, Ball) or uncertainty.scale or uncertainty.transform or uncertainty.is_clipped:
+        return None
+    grid = min(quantum(X), quantum(radii))
+    i, j = pairs
+    rows, ends = np.ldexp(X, -grid), np.ldexp(radii, -grid)
+    if max(np.abs(rows).max(), ends.max()) >= _LARGEST_INTEGER:
+        return None
+    apart, reach = np.abs(rows[i] - rows[j]).astype(np.int64), (ends[i] + ends[j]).astype(np.int64)
+    if uncertainty.norm == "l2":
+        return np.asarray((apart**2).sum(axis=1) <= reach**2)
+    return np.asarray((apart.max(axis=1) if uncertainty.norm == "linf" else apart.sum(axis=1)) <= reach)
 
 
 def _may_meet(uncertainty: Uncertainty, X: Floats, radii: Floats, part: slice) -> NDArray[np.bool_]:

@@ -195,7 +195,7 @@ class RobustRows:
         model.add_rows([(u[None], (w.up + w.down)[None] / 2)], upper=1.0)
         if len(w.rows):
             model.add_rows([(np.broadcast_to(u, w.rows.shape), w.rows)], lower=0.0)
-        task = Task(model.build(), time_limit=time_limit, tolerance=1e-9)
+        task = Task(model.build(), time_limit=time_limit, tolerance=1e-7)
         try:
             outcome = Highs().solve(task)
         except SolverFailure:

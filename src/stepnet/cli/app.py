@@ -133,7 +133,12 @@ def fit(
     sparsity: Sparsity = "",
     raises: Raises = None,
     lowers: Lowers = None,
-    norm: Annotated[str, typer.Option(help="How moves of rows are measured: l1, l2 or linf.")] = "linf",
+    norm: Annotated[
+        str,
+        typer.Option(
+            help="With --radius: how moves of rows are measured, l1, l2 or linf (default).", show_default=False
+        ),
+    ] = "",
     radius: Annotated[
         float, typer.Option(help="How far rows may be moved: the worst case is trained.", show_default=False)
     ] = 0.0,
@@ -150,7 +155,7 @@ def fit(
     """Train a network on a table and write the model."""
     import numpy as np
 
-    from stepnet import Ball, StepClassifier, StepRegressor
+    from stepnet import StepClassifier, StepRegressor
     from stepnet.errors import InvalidInputError
 
     chosen = _method(method, formulation, solver)
@@ -166,7 +171,7 @@ def fit(
         "activation": activation,
         "sparsity": _sparsity(sparsity),
         "constraints": _constraints(raises, lowers, names),
-        "uncertainty": Ball(cast("Any", norm), radius) if radius else None,
+        "uncertainty": _ball(norm, radius),
         "method": chosen,
         "time_limit": time_limit,
         "gap": gap,
@@ -390,6 +395,17 @@ def _threshold(threshold: str) -> str | float:
         return float(threshold)
     except ValueError:
         return threshold
+
+
+def _ball(norm: str, radius: float) -> Any:
+    from stepnet import Ball
+    from stepnet.errors import InvalidInputError
+
+    if norm and not radius:
+        raise InvalidInputError(
+            f"--norm {norm} says how moves are measured; say with --radius how far rows may be moved."
+        )
+    return Ball(cast("Any", norm or "linf"), radius) if radius else None
 
 
 def _method(name: str, formulation: str, solver: str) -> Any:

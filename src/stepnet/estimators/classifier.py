@@ -154,9 +154,8 @@ def vote_problem(problem: Problem, network: Network) -> Problem:
     return Problem(problem.dataset, Architecture.of_network(network), uncertainty=problem.uncertainty)
 
 
-def vote_result(problem: Problem, network: Network, budget: Budget) -> Result:
+def vote_result(votes: Problem, network: Network, budget: Budget) -> Result:
     """Of a vote: its exact loss and the bound that holds for every classifier."""
-    votes = vote_problem(problem, network)
     loss, bound = votes.evaluate(network), conflict_bound(votes)
     reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
     return Result(network, loss, bound, reason, budget.elapsed)

@@ -166,6 +166,8 @@ def _plain(value: Any) -> Any:
         return {"object": "dict", "fields": {"items": [[_plain(key), _plain(item)] for key, item in value.items()]}}
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None  # a state that has moved on since
+    if isinstance(value, float) and not np.isfinite(value):
+        return {"object": "float", "fields": {"text": str(value)}}
     if isinstance(value, str | int | float | bool | None):
         return value
     raise TypeError(f"the parameter {value!r} has no form in a file")
@@ -185,6 +187,8 @@ def _object(value: Any) -> Any:
         )
     if name == "Integers":
         return Integers(**fields)
+    if name == "float":
+        return float(fields["text"])
     if name == "dict":
         return dict(fields["items"])
     return (_METHODS | _PARTS)[name](**fields)

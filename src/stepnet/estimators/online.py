@@ -15,10 +15,9 @@ from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
-from stepnet.result import ALL_NETWORKS, Bound
+from stepnet.result import ALL_NETWORKS, CARRIED, Bound
 
 _EARLIER = " on the earlier rows"
-_PROOF = "the earlier rows alone cost as much: "
 
 
 @dataclass(frozen=True)
@@ -146,5 +145,5 @@ def carried(certificate: Certificate, *, is_same_scope: bool) -> Bound:
     scope = certificate.scope
     if scope != ALL_NETWORKS and not is_same_scope and not scope.endswith(_EARLIER):
         scope += _EARLIER
-    proof = _PROOF + certificate.proof.removeprefix(_PROOF)
+    proof = CARRIED + certificate.proof.removeprefix(CARRIED)
     return Bound(certificate.bound, scope, proof, certificate.claimed_by)

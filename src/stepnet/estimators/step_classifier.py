@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from stepnet.certify import certify
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import checked_method, checked_n_jobs
-from stepnet.estimators.classifier import BaseStepClassifier, vote_result
+from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.online import OnlineMixin
 from stepnet.estimators.pairs import train_pairs
 from stepnet.limits import Budget
@@ -203,8 +203,9 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
                 problem, n_classes, method, self._seed(), budget, n_jobs, None if start is None else starts
             )
         self.network_ = pairwise_votes(networks, n_classes)
-        self.result_ = vote_result(problem, self.network_, budget)
-        self.certificate_ = certify(self._certified_problem(problem), self.result_)
+        votes = vote_problem(problem, self.network_)
+        self.result_ = vote_result(votes, self.network_, budget)
+        self.certificate_ = certify(votes, self.result_)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:

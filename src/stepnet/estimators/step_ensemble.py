@@ -112,8 +112,9 @@ class StepEnsembleClassifier(BaseStepClassifier):
             method.require(parts[0])
             self.members_ = _train_members(parts, self.n_estimators, method, seed, budget, n_jobs)
             self.network_ = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
-            self.result_ = vote_result(problem, self.network_, budget)
-            self.certificate_ = certify(self._certified_problem(problem), self.result_)
+            votes = vote_problem(problem, self.network_)
+            self.result_ = vote_result(votes, self.network_, budget)
+            self.certificate_ = certify(votes, self.result_)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:

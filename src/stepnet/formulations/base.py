@@ -19,8 +19,7 @@ from stepnet.problem.problem import Problem
 from stepnet.result import ALL_NETWORKS
 
 SMALLEST_MARGIN = 1e-4
-TOLERANCE = 1e-9
-INTEGER_TOLERANCE = 1e-7  # tighter ones made HiGHS cut off solutions of programs in large integers
+TOLERANCE = 1e-7  # far below every margin; with 1e-8 and 1e-9 HiGHS now and then cut off solutions
 
 
 class Encoding(ABC):

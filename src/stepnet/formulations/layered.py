@@ -68,6 +68,10 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
         return Answer("sparsity='fewest' is for misclassified rows. Use a number of non-zero weights instead.")
     if reason := refuses_loss(problem):
         return Answer(reason)
+    if isinstance(problem.loss, RealLoss) and problem.scenarios is not None and problem.scenarios.joint is not None:
+        return Answer(
+            f"joint scenarios are for misclassified rows, not loss={problem.loss.name!r}. Use scenarios='rows'."
+        )
     if isinstance(problem.loss, RealLoss) and problem.uncertainty is not None and architecture.n_outputs > 1:
         return Answer("scenarios of rows with several numbers are not written as programs. Use method='search'.")
     values = architecture.activation.values

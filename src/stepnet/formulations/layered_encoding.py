@@ -9,7 +9,7 @@ import numpy as np
 from stepnet.activation import ARGMAX, Staircase
 from stepnet.arithmetic import Floats
 from stepnet.formulations.base import (
-    INTEGER_TOLERANCE,
+    TOLERANCE,
     Encoding,
     normalised,
     scope_of_margin,
@@ -49,7 +49,7 @@ class LayeredEncoding(Encoding):
     def __post_init__(self) -> None:
         self.name = self.style.name
         self.scope = scope_of_margin(self.margin)
-        self.tolerance = INTEGER_TOLERANCE if not self.margin else self.style.tolerance
+        self.tolerance = TOLERANCE if not self.margin else self.style.tolerance
         if self.margin and not self.style.scaled:
             self.scope = f"{self.scope} in the units of the data"
         elif self.margin and self.problem.architecture.fixed_threshold:

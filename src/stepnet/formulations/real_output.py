@@ -15,6 +15,7 @@ is four in these units, twice the range of the numbers, and the scope of the bou
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +68,11 @@ class RealOutput:
     @property
     def scope(self) -> str:
         """What the program adds to the scope of a bound."""
-        return "" if self.loss.bound is not None else f"last-layer weights up to {self.limit * self.size:.3g}"
+        if self.loss.bound is not None:
+            return ""
+        largest = self.limit * self.size
+        digits = 2 - math.floor(math.log10(largest))  # rounded down, so that no more is claimed than proven
+        return f"last-layer weights up to {math.floor(round(largest * 10.0**digits, 6)) / 10.0**digits:.3g}"
 
     @property
     def squares(self) -> tuple[float, float]:

@@ -35,7 +35,7 @@ from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import settled, worst_classes
 
 _SAFETY = 1e-12  # relative, taken off distances for their rounding
-_FAR = 1e8  # times the row's size: beyond, no move counts
+_FAR = 1e8  # times the distance of the farthest hyperplane
 _CANDIDATES = 24  # to branch on
 _GROWTH, _GROWTHS, _FIRST_NODES = 1.5, 40, 40
 _NUDGES = (1e-9, 1e-8, 1e-7, 1e-6)  # how far inside its sides an attack begins
@@ -93,7 +93,8 @@ class _Branching:
         shrunk = np.where(values >= 0, np.maximum(values - doubt, 0.0), np.minimum(values + doubt, 0.0))
         self.distances = planes.distances(shrunk) * (1 - _SAFETY)
         self.order = np.argsort(self.distances, kind="stable")
-        self.farthest = _FAR * (1.0 + float(np.abs(row).max()))
+        finite = self.distances[np.isfinite(self.distances)]
+        self.farthest = _FAR * (1.0 + float(finite.max(initial=0.0)))
         self.radius, self.size = np.inf, np.inf
         self.point: Floats | None = None
 
@@ -120,8 +121,8 @@ class _Branching:
                     move = self._nearest(sides)
                 except SolverFailure:
                     move = Move(None, bound)
-                if move.bound > self.farthest:
-                    continue
+                if move.delta is None and move.bound > self.farthest:
+                    continue  # there is no move at all, up to rounding
                 bound, delta = max(bound, move.bound), move.delta
                 if delta is None:
                     self.radius = min(self.radius, bound)  # undecided: it may be here

@@ -79,7 +79,12 @@ def attack(
     network: Network = getattr(model, "network_", model)
     if not isinstance(network, Network):
         raise InvalidInputError(f"attack() needs a Network or a fitted estimator; got {type(model).__name__}.")
-    rows = np.asarray(X, dtype=np.float64)
+    if n_jobs == 0:
+        raise InvalidInputError("n_jobs=0 must be a positive integer, or -1 for all cores.")
+    try:
+        rows = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"attack() needs rows of numbers: {error}.") from error
     if rows.ndim != 2 or rows.shape[1] != network.n_features or not np.isfinite(rows).all():
         raise InvalidInputError(f"attack() needs finite rows of {network.n_features} features; got shape {rows.shape}.")
     adversary = Adversary(network, Ball(norm, scale=scale, low=low, high=high))
@@ -123,6 +128,8 @@ def _codes(model: Any, y: ArrayLike, n_rows: int) -> NDArray[np.int64]:
         raise InvalidInputError(f"y must have one class for each of the {n_rows} rows; got shape {labels.shape}.")
     classes = getattr(model, "classes_", None)
     if classes is None:
+        if labels.dtype.kind not in "iub" and not (labels.dtype.kind == "f" and (labels == np.round(labels)).all()):
+            raise InvalidInputError("the classes of a Network are the codes 0, 1, ...; give these as y.")
         return labels.astype(np.int64)
     unknown = ~np.isin(labels, classes)
     if unknown.any():

@@ -124,6 +124,7 @@ class _BallSpace:
         low, high = ball.limits(n)
         low, high = np.minimum(low - row, 0.0), np.maximum(high - row, 0.0)
         self.G, self.h, self.errors = ball.spread(halves.G), halves.h, halves.errors
+        self.G_sizes = np.abs(self.G)  # of the terms that were added up
         if ball.transform is None:
             scales = ball.scales(n)
             self.low, self.high = low / scales, high / scales
@@ -133,6 +134,7 @@ class _BallSpace:
             self.G = np.vstack([self.G, sign * ball.spread(np.eye(n)[finite])])
             self.h = np.append(self.h, sign * end[finite])
             self.errors = np.append(self.errors, _UNIT * (np.abs(end[finite]) + np.abs(row[finite])))
+        self.G_sizes = np.abs(self.G) + _spread_sizes(ball, halves.G, len(self.h))
         self.low, self.high = np.full(n, -np.inf), np.full(n, np.inf)
 
     def rows_and_ends(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -147,19 +149,26 @@ class _BallSpace:
         n_terms = len(products) + len(self.low) + 4
         gain = products.sum() - multipliers @ self.errors - n_terms * _UNIT * np.abs(products).sum()
         direction = multipliers @ self.G + up - down
-        rounding = n_terms * _UNIT * (multipliers @ np.abs(self.G) + up + down)
+        rounding = n_terms * _UNIT * (multipliers @ self.G_sizes + up + down)
         orders = {"l1": np.inf, "l2": 2, "linf": 1}
         size = np.linalg.norm(np.abs(direction) + rounding, ord=orders[self.ball.norm])
         return float(gain), float(size * (1 + 4 * n_terms * _UNIT))
 
     def move(self, z: Floats | None, multipliers: Floats, ends: Floats) -> Move:
         gain, size = self.shown(multipliers, ends)
-        bound = 0.0 if gain <= 0 else (np.inf if size <= 1e-12 * gain else gain / size * (1 - 4 * _UNIT))
+        bound = 0.0 if gain <= 0 else gain / size * (1 - 4 * _UNIT)
         return Move(None if z is None else self.ball.moves(z[None])[0], bound)
 
     def within(self, z: Floats | None, radius: float, multipliers: Floats, ends: Floats) -> Move:
         gain, size = self.shown(multipliers, ends)
         return Move(None if z is None else self.ball.moves(z[None])[0], gain - radius * size * (1 + 4 * _UNIT))
+
+
+def _spread_sizes(ball: Ball, G: Floats, n_rows: int) -> Floats:
+    """|G| |M| of a transform M: the sizes of the terms in G M; those of ranges, whose terms are single, are 0."""
+    sizes = np.zeros((n_rows, G.shape[1]))
+    sizes[: len(G)] = np.abs(G) @ np.abs(np.array(ball.transform))
+    return sizes
 
 
 def _deepest_in_l2(ball: Ball, row: Floats, radius: float, halves: Halfspaces, sizes: Floats) -> Move:
@@ -193,7 +202,7 @@ def _smallest_in_polyhedron(polyhedron: Polyhedron, halves: Halfspaces) -> Move:
     answer = minimise(np.append(np.zeros(n), 1.0), rows, least, np.append(-high[:n], 0.0), high)
     multipliers, facets = answer.rows[: len(halves.h)], answer.rows[len(halves.h) :]
     gain, size = _shown_in_polyhedron(polyhedron, halves, multipliers, facets)
-    bound = 0.0 if gain <= 0 else (np.inf if size <= 1e-12 * gain else gain / size)
+    bound = 0.0 if gain <= 0 else gain / size * (1 - 4 * _UNIT)
     return Move(None if answer.point is None else answer.point[:n], bound)
 
 

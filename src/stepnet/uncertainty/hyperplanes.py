@@ -17,6 +17,7 @@ Sides = NDArray[np.int8]  # of the hyperplanes: 1 or 0 where fixed, -1 where fre
 FREE = -1
 _UNIT = 2.0**-52
 _TIE = 1e-12  # relative
+_MOST_TIES = 20_000  # looked at; others count as free
 
 
 class Hyperplanes:
@@ -25,7 +26,9 @@ class Hyperplanes:
     def __init__(self, network: Network, uncertainty: Uncertainty) -> None:
         first = network.layers[0]
         if first.activation == IDENTITY or (len(network.layers) == 1 and first.activation == ARGMAX):
-            raise InvalidInputError("an attack needs a step layer below the outputs; this network has none.")
+            raise InvalidInputError(
+                "an attack needs a step layer below the outputs; this network has none. Use hidden=(1,) or more."
+            )
         uncertainty.require(network.n_features)
         self.n_thresholds = first.activation.n_thresholds
         self.W = np.repeat(first.weights, self.n_thresholds, axis=0)
@@ -52,7 +55,7 @@ class Hyperplanes:
         lead = np.where(now == 1, values - down, -values - up)
         is_free = (lead < doubt) & self.W.any(axis=1)
         # Data on a grid often lie at exactly their radius from a threshold: there rationals decide.
-        for i, j in np.argwhere(is_free & (lead > -doubt - _TIE * (up + down))).tolist():
+        for i, j in np.argwhere(is_free & (lead > -doubt - _TIE * (up + down)))[:_MOST_TIES].tolist():
             row, radius = X[i].astype(np.float64), float(radii[i])
             is_free[i, j] = not self.uncertainty.stays(row, self.W[j], float(self.T[j]), radius, bool(now[i, j]))
         return np.where(is_free, FREE, now).astype(np.int8)

@@ -28,6 +28,7 @@ NORMS: tuple[Norm, ...] = ("l1", "l2", "linf")
 _ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 _DUALS: dict[str, float] = {"l1": np.inf, "l2": 2, "linf": 1}
 _UNIT = 2.0**-52
+_WORST_CONDITION = 1e4  # of a transform: beyond, its inverse tells too little
 
 
 class Uncertainty(ABC):
@@ -114,11 +115,13 @@ class Ball(Uncertainty):
     def _check_transform(self) -> None:
         if self.scale is not None:
             raise InvalidInputError("give scale= or transform=, not both; a transform may contain the scales.")
-        matrix = np.array(self.transform, dtype=np.float64)
+        matrix = _matrix("transform", self.transform)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
             raise InvalidInputError(f"transform must be a square matrix of finite numbers; got shape {matrix.shape}.")
-        if np.linalg.cond(matrix) > 1e8:
-            raise InvalidInputError("transform must be invertible; drop a feature that may not move, or use scale=.")
+        if np.linalg.cond(matrix) > _WORST_CONDITION:
+            raise InvalidInputError(
+                "transform must be invertible, and not nearly singular; drop features that hardly move, or use scale=."
+            )
         object.__setattr__(self, "transform", tuple(map(tuple, matrix.tolist())))
 
     def require(self, n_features: int) -> None:
@@ -188,7 +191,10 @@ class Ball(Uncertainty):
 
     def dual_sizes(self, weights: Floats) -> Floats:
         weights = np.asarray(weights, dtype=np.float64)
-        sizes = np.linalg.norm(self.spread(weights), ord=_DUALS[self.norm], axis=1)
+        spread = np.abs(self.spread(weights))
+        if self.transform is not None:  # where terms cancel, rounding is that of the terms
+            spread = spread + weights.shape[1] * _UNIT * (np.abs(weights) @ np.abs(self._matrix))
+        sizes = np.linalg.norm(spread, ord=_DUALS[self.norm], axis=1)
         return np.asarray(sizes * (1 + 4 * weights.shape[1] * _UNIT))
 
     def size(self, moves: Floats) -> Floats:
@@ -255,8 +261,8 @@ class Polyhedron(Uncertainty):
     has_radius = False
 
     def __post_init__(self) -> None:
-        A, b = np.array(self.A, dtype=np.float64, ndmin=2), np.array(self.b, dtype=np.float64, ndmin=1)
-        if A.shape[0] != len(b) or not (np.isfinite(A).all() and np.isfinite(b).all()):
+        A, b = np.atleast_2d(_matrix("A", self.A)), np.atleast_1d(_matrix("b", self.b))
+        if b.ndim != 1 or A.shape[0] != len(b) or not (np.isfinite(A).all() and np.isfinite(b).all()):
             raise InvalidInputError(f"Polyhedron(A, b) needs finite A of shape ({len(b)}, features); got {A.shape}.")
         if (b < 0).any():
             raise InvalidInputError("Polyhedron(A, b) must contain 0: b must not be negative.")
@@ -289,11 +295,15 @@ class Polyhedron(Uncertainty):
         free = np.full(self.A.shape[1], np.inf)
         best = []
         for w in weights:
-            answer = minimise(-w, -self.A, -self.b, -free, free)
-            if answer.point is None:
-                raise SolverFailure("the polyhedron has no point")
-            multipliers = answer.rows
-            rest = np.abs(w - multipliers @ self.A).sum()
+            size = float(np.abs(w).max()) or 1.0
+            multipliers = np.zeros(len(self.b))  # if the program fails, all of w is rest
+            try:
+                answer = minimise(-w / size, -self.A, -self.b, -free, free)
+                multipliers = multipliers if answer.point is None else answer.rows * size
+            except SolverFailure:
+                if np.isinf(extent):
+                    raise
+            rest = np.abs(w - multipliers @ self.A).sum() + 1e-14 * np.abs(w).sum()
             best.append(multipliers @ self.b * (1 + 1e-12) + (rest * extent if np.isfinite(extent) else 0.0))
         return np.array(best)
 
@@ -335,8 +345,15 @@ def checked_radii(uncertainty: Uncertainty, radius: object, n_rows: int) -> Floa
     return np.broadcast_to(radii, n_rows).copy()
 
 
+def _matrix(name: str, values: Any) -> Floats:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"{name}={values!r} must be an array of numbers.") from error
+
+
 def _numbers(name: str, values: Any) -> tuple[float, ...]:
-    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or _matrix(name, values).ndim != 1:
         raise InvalidInputError(f"{name}={values!r} must be a number or one number a feature.")
     numbers = tuple(float(value) for value in values)
     if np.isnan(numbers).any():

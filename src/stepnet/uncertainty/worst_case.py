@@ -30,7 +30,8 @@ from stepnet.uncertainty.sets import Uncertainty
 
 Costs = Callable[[Floats, NDArray[np.int64]], Floats]  # from values of the outputs and the numbers of rows
 
-MOST_NODES = 1_000
+MOST_NODES = 1_000  # of one row
+_NODES_IN_ALL, _NODES_A_ROW = 3_000, 4  # numbers, not seconds, so that a loss is the same whenever it is computed
 _SHRINK = (0.0, 4e-16, 4e-15, 1e-12, 2e-9)  # towards the row, until a point is in its set
 
 
@@ -70,7 +71,11 @@ def worst_classes(
     above = Above(network)
 
     def upper(low: Integers, high: Integers, rows: Integers) -> Floats:
-        return above.could_miss(low, high, classes[rows]).astype(np.float64)
+        missed = above.could_miss(low, high, classes[rows])
+        settled_rows = (low == high).all(axis=1)
+        if settled_rows.any():  # there nothing is in doubt, not even a tie
+            missed[settled_rows] = above.answers(low[settled_rows]) != classes[rows[settled_rows]]
+        return missed.astype(np.float64)
 
     def attained(points: Floats, rows: Integers) -> Floats:
         return np.asarray(network.predict(points) != classes[rows], dtype=np.float64)
@@ -127,8 +132,11 @@ class _Case:
         reachable = self.planes.in_reach(self.X, self.radii, now)
         uppers = np.maximum(self.uppers(reachable, every), costs)
         points = self.X.astype(np.float64).copy()
+        left = _NODES_IN_ALL + _NODES_A_ROW * len(self.X)
         for i in np.flatnonzero(uppers > costs).tolist():
-            costs[i], uppers[i], points[i] = _Row(self, i, now[i], reachable[i], costs[i]).run()
+            row = _Row(self, i, now[i], reachable[i], costs[i])
+            costs[i], uppers[i], points[i] = row.run(min(self.most_nodes, left))
+            left -= row.n_nodes
         return Worst(costs, uppers, points)
 
     def uppers(self, sides: Sides, rows: Integers) -> Floats:
@@ -166,10 +174,11 @@ class _Row:
         self.row, self.radius = case.X[number].astype(np.float64), float(case.radii[number])
         self.cost, self.point = cost, self.row
         self.doubtful: Floats | None = None
+        self.n_nodes = 0
         self.away = case.planes.distances(case.planes.W @ self.row - case.planes.T)
         self.low, self.high = case.uncertainty.limits(len(self.row))
 
-    def run(self) -> tuple[float, float, Floats]:
+    def run(self, most_nodes: int) -> tuple[float, float, Floats]:
         numbers = count()
         still = np.zeros(len(self.row))
         heap: list[tuple[float, int, Sides, Floats | None]] = []
@@ -183,11 +192,10 @@ class _Row:
                 heapq.heappush(heap, (-upper, -next(numbers), sides, delta if agrees else None))
 
         push(self.reachable.copy(), still)
-        n_nodes = 0
         while heap and -heap[0][0] > self.cost:
-            if n_nodes >= self.case.most_nodes:
+            if self.n_nodes >= most_nodes:
                 return self.cost, max(-heap[0][0], undecided), self.point
-            n_nodes += 1
+            self.n_nodes += 1
             negative, _, sides, delta = heapq.heappop(heap)
             if delta is None:
                 try:
