@@ -103,7 +103,7 @@ def generation() -> None:
             for share, name in ((0.0, "program"), (0.1, "search + program")):
                 X, y = make_paper_random(0, n_rows=20)
                 method = Exact(free_bounds=False, search_share=share)
-                classifier, seconds = fitted(X, y, Ball("linf", radius), (width,), 60.0, method=method)
+                classifier, seconds = fitted(X, y, Ball("linf", radius), (width,), 30.0, method=method)
                 one = classifier.certificate_
                 print(
                     f"{radius:g}, {width:2} neurons, {name:16} {one.loss:5g} {one.bound:6g} {one.rounds:7} "
