@@ -197,7 +197,9 @@ def speed() -> None:
                 )
             places = [m if "rows," in title else d for m, d in sizes]
             ax.loglog(places, times, "o-", label=f"radius {radius:g}")
-        ax.set(xlabel=title, ylabel="seconds to a proof, or the limit of 60")
+        ax.set(xlabel=title, ylabel="seconds to a proof, or the limit of 60", ylim=(0.01, 100))
+        ax.set_xticks(places, [str(place) for place in places])
+        ax.minorticks_off()
         ax.grid(alpha=0.3, which="both")
         ax.legend()
     figure.tight_layout()

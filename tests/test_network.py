@@ -118,3 +118,10 @@ def test_damaged_network_data_are_refused(data):
 def test_layers_cannot_be_changed():
     with pytest.raises(ValueError, match="read-only"):
         XOR_NETWORK.layers[0].weights[0, 0] = 7
+
+
+def test_a_neuron_is_replaced_alone():
+    network = Network((Layer([[1.0], [2.0]], [0.0, 1.0]), Layer([[1.0, 1.0]], [0.5])))
+    other = network.with_neuron(1, Layer([[5.0]], [7.0]))
+    assert other.layers[0] == Layer([[1.0], [5.0]], [0.0, 7.0])
+    assert other.layers[1] == network.layers[1]

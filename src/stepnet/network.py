@@ -239,6 +239,13 @@ class Network:
         before, after = (part.levels(signals[:, used])[0] for signals in (outputs, changed))
         return np.asarray((before != after).any(axis=1))
 
+    def with_neuron(self, j: int, neuron: Layer) -> Network:
+        """The network with first-layer neuron ``j`` replaced by the only neuron of another layer."""
+        first = self.layers[0]
+        weights, thresholds = first.weights.copy(), first.thresholds.copy()
+        weights[j], thresholds[j] = neuron.weights[0], neuron.thresholds[0]
+        return Network((first.with_(weights, thresholds), *self.layers[1:]))
+
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
         """The network as readable rules, one neuron a line."""
         names = [f"x{i}" for i in range(self.n_features)] if feature_names is None else list(feature_names)

@@ -138,3 +138,12 @@ def test_radii_of_rows_count_and_belong_to_the_data():
     assert classifier.fit(X, y, radius=0.7).certificate_.loss == 1
     same = StepClassifier((1,), uncertainty=Ball("linf", 0.2), random_state=0).partial_fit(X, y)
     assert same.partial_fit([[0.3]], [1]).certificate_.loss == 1
+
+
+@pytest.mark.parametrize(("width", "radius"), [(1, 0.1), (1, 0.3), (2, 0.3)])
+def test_generation_alone_finishes_the_paper_s_data(width, radius):
+    """With linear programs, free bounds and search switched off."""
+    method = Exact(free_bounds=False, search_share=0.0)
+    certificate, result = solve(paper_problem(radius, (width,)), method, time_limit=60)
+    assert (certificate.status, certificate.loss) == ("OPTIMAL", 0)
+    assert 1 <= len(result.rounds) <= 40

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stepnet.arithmetic import Floats
+from stepnet.bounds.robust_neuron import RobustRows
 from stepnet.bounds.separability import linear_network
 from stepnet.data import Dataset
 from stepnet.methods.base import Run
@@ -71,6 +72,7 @@ class Generation:
             network, claimed = self._solve(master)
             if network is None or self.run.budget.remaining < self.run.evaluation_time:
                 return
+            network = network if self.joint else self._widened(master, network)
             loss = self.run.offer(network)
             self._note(n_before, claimed)
             if self.run.is_over or not self._add_points(network):
@@ -110,6 +112,30 @@ class Generation:
         """What holds for the problem need not hold for a master, which has fewer points: only masters' bounds do."""
         bound = self.run.bound
         return bound if _PROOF in bound.proof else Bound()
+
+    def _widened(self, master: Problem, network: Network) -> Network:
+        """The same on the points of the master, with neurons as far from them as the set's norm allows.
+
+        A network that barely separates the points is broken next to each of them; one with a margin asks for few more.
+        """
+        architecture = self.problem.architecture
+        if not self.problem.has_plain_steps or architecture.threshold != "neuron":
+            return network
+        points, loss = master.dataset.X, master.evaluate(network)
+        still = Dataset(points, master.dataset.y, master.dataset.weights, np.zeros(len(points)))
+        rows = RobustRows(replace(self.problem, dataset=still))
+        for j in range(network.layers[0].width):
+            hanging = np.flatnonzero(network.hangs_on(points, j))
+            if not len(hanging) or self.run.must_stop():
+                continue
+            on = network.levels(points[hanging])[0][:, j] == 1
+            found = rows.widest(hanging, np.where(on, 1.0, -1.0))
+            if found is None or found[0] <= 0:
+                continue
+            candidate = network.with_neuron(j, found[1])
+            if master.evaluate(candidate) <= loss:
+                network = candidate
+        return network
 
     def _search(self, part: Run) -> None:
         """A network without loss on all points is found fast, where there is one."""

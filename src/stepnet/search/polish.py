@@ -91,7 +91,7 @@ def polished(
             neuron = _sparsest(rows[pivotal], on, neuron)
         if neuron is None:
             continue
-        candidate = _with_neuron(problem, network, j, neuron)
+        candidate = network.with_neuron(j, problem.scaling.restore(neuron))
         new_margin = candidate.margin(X)
         if (sparse or new_margin >= margin) and (new_loss := problem.evaluate(candidate)) <= loss:
             network, loss, margin = candidate, new_loss, new_margin
@@ -135,15 +135,6 @@ def _sparsest(rows: Floats, on: NDArray[np.bool_], neuron: Layer) -> Layer:
         else:
             neuron = thinner
     return neuron
-
-
-def _with_neuron(problem: Problem, network: Network, j: int, neuron: Layer) -> Network:
-    """The network with neuron j of its first layer replaced by one for the scaled rows."""
-    restored = problem.scaling.restore(neuron)
-    first = network.layers[0]
-    weights, thresholds = first.weights.copy(), first.thresholds.copy()
-    weights[j], thresholds[j] = restored.weights[0], restored.thresholds[0]
-    return Network((Layer(weights, thresholds), *network.layers[1:]))
 
 
 def _better_or_equal(problem: Problem, candidate: Network, network: Network) -> Network:

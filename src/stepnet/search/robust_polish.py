@@ -44,10 +44,7 @@ def robustly_polished(problem: Problem, network: Network, should_stop: Callable[
         found = rows.widest(np.flatnonzero(needs), np.where(sides[needs, j] == 1, 1.0, -1.0))
         if found is None or found[0] <= 0:
             continue
-        first = polished.layers[0]
-        weights, thresholds = first.weights.copy(), first.thresholds.copy()
-        weights[j], thresholds[j] = found[1].weights[0], found[1].thresholds[0]
-        candidate = Network((first.with_(weights, thresholds), *polished.layers[1:]))
+        candidate = polished.with_neuron(j, found[1])
         planes = Hyperplanes(candidate, problem.uncertainty)
         sides = planes.in_reach(X, problem.radii, planes.sides(candidate.levels(X)[0]))
         if not above.could_miss(*planes.levels(sides), classes)[is_safe].any():
