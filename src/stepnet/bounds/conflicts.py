@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.arithmetic import Floats
-from stepnet.bounds.overlaps import lightest_cover
+from stepnet.bounds.overlaps import Cover, lightest_cover
 from stepnet.data import Dataset
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
@@ -28,17 +28,18 @@ def heaviest_of_group(dataset: Dataset) -> NDArray[np.bool_]:
     return np.asarray(dataset.y == dataset.y[first][dataset.group])
 
 
-def conflict_bound(problem: Problem) -> Bound:
+def conflict_bound(problem: Problem, cover: Cover | None = None) -> Bound:
     """What every network of every architecture pays.
 
     Per group of equal rows all classes but the heaviest are wrong; numbers cost at least what their
-    group's best constant does. Where rows may be moved, those that can be moved to one point are equal.
+    group's best constant does. Where rows may be moved, those that can be moved to one point are equal;
+    ``cover`` is their lightest cover, where it is known.
     """
     dataset, loss = problem.dataset, problem.loss
     if problem.scenarios is not None:
         return Bound()
     if problem.is_uncertain and not isinstance(loss, RealLoss):
-        value = max(lightest_cover(problem).value, conflict_bound(problem.nominal).value)
+        value = max((cover or lightest_cover(problem)).value, conflict_bound(problem.nominal).value)
         if step := dataset.granularity:
             value = math.ceil(value / step - 1e-6) * step  # the cover of several classes may have halves
         return Bound(value, proof="free bound: rows of different classes that can be moved to one point")

@@ -23,7 +23,7 @@ from stepnet.network import Layer
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.halfspaces import least_distance
 from stepnet.uncertainty.programs import minimise
-from stepnet.uncertainty.sets import Ball, Polyhedron
+from stepnet.uncertainty.sets import ORDERS, Ball, Polyhedron
 
 _BISECTIONS = 20
 _FREELY = 1e3  # how much less a threshold costs than weights, where both have a length
@@ -91,10 +91,9 @@ class RobustRows:
         """A neuron in these coordinates as one for the rows themselves."""
         return Layer((self.C.T @ v / self.size)[None], np.array([t + float(v @ self.centre) / self.size]))
 
-    def hinge(self, rows: NDArray[np.int64], prices: Floats, on: Floats | None = None) -> Layer | None:
+    def hinge(self, rows: NDArray[np.int64], prices: Floats) -> Layer | None:
         """The neuron with the least sum of prices · max(0, 1 - what a row is inside by)."""
-        signs = self.signs[rows] if on is None else on
-        prices = prices / prices.max()
+        signs, prices = self.signs[rows], prices / prices.max()
         if self.is_round:
             return self._round_hinge(rows, signs, prices)
         answer = self._solve(rows, signs, prices=prices)
@@ -207,5 +206,4 @@ class RobustRows:
 
     def _largest_distance(self, rows: NDArray[np.int64]) -> float:
         assert isinstance(self.set, Ball)
-        order = {"l1": 1, "l2": 2, "linf": np.inf}[self.set.norm]
-        return float(2 * np.linalg.norm(self.Y[rows], ord=order, axis=1).max())
+        return float(2 * np.linalg.norm(self.Y[rows], ord=ORDERS[self.set.norm], axis=1).max())

@@ -81,7 +81,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Problem:
         """The problem that :meth:`fit` would solve, for use with formulations and searches."""
         problem: Problem = clone(self)._problem(X, y, sample_weight, radius)
+        self._require_whole(problem)
         return problem
+
+    def _require_whole(self, problem: Problem) -> None:
+        """Raise if fit would solve several problems instead."""
 
     def _problem(
         self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None, radius: Any = None, *, reset: bool = True

@@ -45,22 +45,13 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         check_is_fitted(self)
         return self.network_.decision(validate_data(self, X, reset=False, dtype=FLOATS))
 
-    def problem(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        radius: ArrayLike | None = None,
-    ) -> Problem:
-        """The problem that :meth:`fit` would solve, for use with formulations and searches."""
-        problem = super().problem(X, y, sample_weight, radius)
+    def _require_whole(self, problem: Problem) -> None:
         n_classes = int(problem.dataset.y.max()) + 1
         if self.output == "one_vs_one" and n_classes > 2:
             raise InvalidInputError(
                 f"with output='one_vs_one' {n_classes} classes are many problems, one a pair. "
                 f"Use output='one_hot' or 'ordinal', or the rows of two classes."
             )
-        return problem
 
     def _keep_targets(self, y: Any, weights: Any) -> None:
         check_classification_targets(y)

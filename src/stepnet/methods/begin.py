@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepnet.bounds.conflicts import conflict_bound
+from stepnet.bounds.overlaps import lightest_cover
 from stepnet.bounds.separability import constant_network, linear_network
 from stepnet.errors import InvalidInputError
 from stepnet.methods.base import Run
@@ -28,10 +29,12 @@ def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: boo
         run.offer(start)
     for code in [0] if isinstance(problem.loss, RealLoss) else np.unique(problem.dataset.y).tolist():
         run.offer(refitted(problem, constant_network(problem, code)))
+    is_covered = bounds and problem.is_uncertain and not isinstance(problem.loss, RealLoss)
+    cover = lightest_cover(problem) if is_covered else None
     if bounds:
-        run.raise_bound(conflict_bound(problem))
-    if separate and bounds and not run.is_over and problem.is_uncertain:
-        construct(run, _ROBUST_SHARE)
+        run.raise_bound(conflict_bound(problem, cover))
+    if separate and cover is not None and not run.is_over:
+        construct(run, cover, _ROBUST_SHARE)
     elif separate and bounds and not run.is_over:
         network = linear_network(problem, _SHARE * run.budget.remaining, run.must_stop)
         if network is not None:

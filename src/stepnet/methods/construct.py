@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from stepnet.bounds.overlaps import lightest_cover
+from stepnet.bounds.overlaps import Cover
 from stepnet.bounds.separability import embedded
 from stepnet.methods.base import Run
 from stepnet.search.literals import offer_literals
@@ -16,7 +16,7 @@ from stepnet.search.votes import offer_votes
 _MOST_NUMBERS = 2_000_000  # of the rows, for programs of all of them
 
 
-def construct(run: Run, share: float) -> None:
+def construct(run: Run, cover: Cover, share: float) -> None:
     """Offer what can be built within a share of the time that is left."""
     problem = run.problem
     architecture, dataset = problem.architecture, problem.dataset
@@ -25,7 +25,7 @@ def construct(run: Run, share: float) -> None:
         return
     left = run.budget.remaining
     budget = run.budget.until(run.budget.elapsed + share * left if math.isfinite(left) else math.inf)
-    cover, pool = lightest_cover(problem), StableNeurons(problem)
+    pool = StableNeurons(problem)
     run.stage = "robust linear separation"
     kept = np.flatnonzero(~cover.rows)
     if len(np.unique(dataset.y[kept])) == 2:

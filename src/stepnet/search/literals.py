@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from stepnet.bounds.overlaps import Cover
 from stepnet.limits import Budget
-from stepnet.network import Layer, Network
+from stepnet.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
-from stepnet.search.stable import StableNeurons
+from stepnet.search.stable import StableNeurons, padded_layer
 from stepnet.uncertainty.hyperplanes import FREE, Sides
 
 _MOST_PAIRS = 20_000
@@ -106,22 +106,15 @@ def _network(
     architecture: Architecture, pool: StableNeurons, chosen: NDArray[np.int64], terms: list[Sides], code: int
 ) -> Network:
     widths = architecture.widths
-    layers = [_padded(widths[0], pool.weights[chosen], pool.thresholds[chosen])]
+    layers = [padded_layer(widths[0], pool.weights[chosen], pool.thresholds[chosen])]
     literals = np.array(terms)
     weights = np.zeros((len(terms), widths[0]))
     weights[:, : len(chosen)] = np.where(literals == 1, 1.0, np.where(literals == 0, -1.0, 0.0))
-    layers.append(_padded(widths[1], weights, (literals == 1).sum(axis=1) - 0.5))
+    layers.append(padded_layer(widths[1], weights, (literals == 1).sum(axis=1) - 0.5))
     gather = np.zeros((1, widths[1]))
     gather[0, : len(terms)] = 1.0 if code == 1 else -1.0
     threshold = np.array([0.5 if code == 1 else -0.5])
     for width in widths[2:]:  # one bit, handed on to the output
-        layers.append(_padded(width, gather, threshold))
+        layers.append(padded_layer(width, gather, threshold))
         gather, threshold = np.eye(1, width), np.array([0.5])
     return Network(tuple(layers))
-
-
-def _padded(width: int, weights: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Layer:
-    """With neurons that are never on."""
-    all_weights, all_thresholds = np.zeros((width, weights.shape[1])), np.ones(width)
-    all_weights[: len(weights)], all_thresholds[: len(weights)] = weights, thresholds
-    return Layer(all_weights, all_thresholds)

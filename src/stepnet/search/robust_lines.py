@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from stepnet.arithmetic import Floats
 from stepnet.search.lines import Events
+from stepnet.uncertainty.sets import DUALS
 
 _ITERATIONS = 12
-_DUALS = {"l1": np.inf, "l2": 2.0, "linf": 1.0}
 
 
 class DualNorm:
@@ -28,7 +28,7 @@ class DualNorm:
         self.norm, self.S = norm, S
 
     def of(self, w: Floats) -> float:
-        return float(np.linalg.norm(w @ self.S, ord=_DUALS[self.norm]))
+        return float(np.linalg.norm(w @ self.S, ord=DUALS[self.norm]))
 
     def along(self, w: Floats, d: Floats, steps: Floats) -> tuple[Floats, Floats]:
         """The norm and its slope at every step."""

@@ -34,7 +34,7 @@ def robustly_polished(problem: Problem, network: Network, should_stop: Callable[
         if should_stop():
             break
         planes, above = Hyperplanes(polished, problem.uncertainty), Above(polished)
-        sides = planes.in_reach(X, problem.radii, planes.sides(polished.levels(X)[0]))
+        sides = planes.stable_sides(X, problem.radii)
         loose = sides.copy()
         loose[:, j] = FREE
         is_safe = ~above.could_miss(*planes.levels(sides), classes)
@@ -46,7 +46,7 @@ def robustly_polished(problem: Problem, network: Network, should_stop: Callable[
             continue
         candidate = polished.with_neuron(j, found[1])
         planes = Hyperplanes(candidate, problem.uncertainty)
-        sides = planes.in_reach(X, problem.radii, planes.sides(candidate.levels(X)[0]))
+        sides = planes.stable_sides(X, problem.radii)
         if not above.could_miss(*planes.levels(sides), classes)[is_safe].any():
             polished = candidate
     if problem.refuses(polished) or problem.evaluate(polished) > problem.evaluate(network):

@@ -156,7 +156,10 @@ class _Climber:
         j = int(self.rng.integers(self.layers[0].width))
         other = random_scaled_network(self.problem, self.rows, self.rng).layers[0]
         is_own = self.architecture.threshold == "neuron"  # others share theirs, or it is given
-        self._set_neuron(j, other.weights[j], float((other if is_own else self.layers[0]).thresholds[j]))
+        w, t = other.weights[j], float((other if is_own else self.layers[0]).thresholds[j])
+        values = self.rows @ w - t
+        low, high = self._states(w[None], values[:, None])
+        self._set_neuron(j, w, t, values, low[:, 0], high[:, 0])
 
     def move(self) -> bool:
         """Try one change; whether the penalised loss fell."""
@@ -210,17 +213,15 @@ class _Climber:
         reached = float(table[np.arange(len(values)), low[:, 0] + high[:, 0]].sum())
         if reached > now + self.flat:
             return False
-        self._set_neuron(j, w, t)
+        self._set_neuron(j, w, t, values, low[:, 0], high[:, 0])
         return reached < now - self.flat
 
-    def _set_neuron(self, j: int, w: Floats, t: float) -> None:
+    def _set_neuron(self, j: int, w: Floats, t: float, values: Floats, low: Integers, high: Integers) -> None:
         first = self.layers[0]
         weights, thresholds = first.weights.copy(), first.thresholds.copy()
         weights[j], thresholds[j] = w, t
         self.layers[0] = first.with_(weights, thresholds)
-        self.values[:, j] = self.rows @ w - t
-        low, high = self._states(w[None], self.values[:, j, None])
-        self.low[:, j], self.high[:, j] = low[:, 0], high[:, 0]
+        self.values[:, j], self.low[:, j], self.high[:, j] = values, low, high
         self.loss = float(self.row_weights @ self._costs(self.low, self.high)) + self._penalty()
 
     def _table(self, j: int) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from stepnet.arithmetic import Floats
 from stepnet.bounds.robust_neuron import RobustRows
 from stepnet.network import Layer, Network
 from stepnet.problem.problem import Problem
@@ -18,7 +19,7 @@ class StableNeurons:
     """A growing collection for one problem.
 
     ``sides`` (rows × neurons) are 1 where a neuron is on wherever the row is moved, 0 where it is off, and FREE
-    where it may switch. Neurons that are on for the same rows and off for the same rows are kept once.
+    where it may switch.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -37,9 +38,8 @@ class StableNeurons:
     def add(self, layer: Layer) -> Sides:
         """Returns the sides of the new neurons."""
         assert isinstance(self.problem.uncertainty, Uncertainty)
-        network = Network((layer,))
-        planes = Hyperplanes(network, self.problem.uncertainty)
-        sides = planes.in_reach(self.X, self.problem.radii, planes.sides(network.levels(self.X)[0]))
+        planes = Hyperplanes(Network((layer,)), self.problem.uncertainty)
+        sides = planes.stable_sides(self.X, self.problem.radii)
         self.weights = np.vstack([self.weights, layer.weights])
         self.thresholds = np.append(self.thresholds, layer.thresholds)
         self.sides = np.hstack([self.sides, sides])
@@ -65,3 +65,10 @@ class StableNeurons:
         _, first = np.unique(self.sides, axis=1, return_index=True)
         first = first[(self.sides[:, first] != FREE).any(axis=0)]
         self.weights, self.thresholds, self.sides = self.weights[first], self.thresholds[first], self.sides[:, first]
+
+
+def padded_layer(width: int, weights: Floats, thresholds: Floats) -> Layer:
+    """A layer of that width: these neurons, and others that are never on."""
+    all_weights, all_thresholds = np.zeros((width, weights.shape[1])), np.ones(width)
+    all_weights[: len(weights)], all_thresholds[: len(weights)] = weights, thresholds
+    return Layer(all_weights, all_thresholds)

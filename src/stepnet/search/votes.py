@@ -7,7 +7,7 @@ A neuron handles a row if it is on for class 1, or off for class 0, wherever the
 
 The largest ρ is a linear program over the neurons. Its multipliers say what a neuron should handle that would help: the
 next one is the best of a weighted linear program, or of a small mixed-integer one. If even the best does not help, no
-width passes by this reasoning, and the row that is hardest to satisfy is given up.
+width passes by this reasoning. Which rows to give up then, a program with slacks says first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stepnet.errors import SolverFailure
 from stepnet.limits import Budget
 from stepnet.network import Layer, Network
 from stepnet.problem.problem import Problem
-from stepnet.search.stable import StableNeurons
+from stepnet.search.stable import StableNeurons, padded_layer
 from stepnet.uncertainty.programs import minimise
 
 _ENOUGH = 1e-7  # ρ
@@ -108,8 +108,7 @@ def _best_votes(pool: StableNeurons, kept: NDArray[np.int64], budget: Budget) ->
     """Add neurons until the votes have a lead or no neuron helps."""
     is_exhausted = False
     while True:
-        columns = np.arange(pool.handled.shape[1])
-        votes = _solve(pool, kept, columns)
+        votes = _solve(pool, kept, np.arange(pool.sides.shape[1]))
         if votes is None or votes.lead > _ENOUGH or is_exhausted or budget.stop_reason:
             return votes
         is_exhausted = not _price(pool, kept, votes.prices, votes.price, budget)
@@ -188,8 +187,7 @@ def _within_width(pool: StableNeurons, kept: NDArray[np.int64], votes: _Votes, w
 
 
 def _network(pool: StableNeurons, columns: NDArray[np.int64], votes: Floats, threshold: float, width: int) -> Network:
-    n = pool.X.shape[1]
-    weights, thresholds, out = np.zeros((width, n)), np.ones(width), np.zeros((1, width))
-    weights[: len(columns)], thresholds[: len(columns)] = pool.weights[columns], pool.thresholds[columns]
+    hidden = padded_layer(width, pool.weights[columns], pool.thresholds[columns])
+    out = np.zeros((1, width))
     out[0, : len(columns)] = votes
-    return Network((Layer(weights, thresholds), Layer(out, np.array([threshold]))))
+    return Network((hidden, Layer(out, np.array([threshold]))))

@@ -15,7 +15,7 @@ from scipy.optimize import nnls
 from stepnet.arithmetic import Floats
 from stepnet.errors import SolverFailure
 from stepnet.uncertainty.programs import Answer, minimise
-from stepnet.uncertainty.sets import Ball, Polyhedron, Uncertainty
+from stepnet.uncertainty.sets import DUALS, Ball, Polyhedron, Uncertainty
 
 _UNIT = 2.0**-52
 _BISECTIONS = 16
@@ -57,7 +57,7 @@ def smallest(uncertainty: Uncertainty, row: Floats, halves: Halfspaces) -> Move:
     assert isinstance(uncertainty, Ball)
     space = _BallSpace(uncertainty, row, halves)
     if uncertainty.norm == "l2":
-        return space.move(*least_distance(*space.rows_and_ends()))
+        return space.move(*least_distance(space.G, space.h, space.low, space.high))
     n = space.G.shape[1]
     if uncertainty.norm == "l1":
         low, high = np.zeros(2 * n), np.concatenate([space.high, -space.low])
@@ -83,8 +83,8 @@ def deepest(uncertainty: Uncertainty, row: Floats, radius: float, halves: Halfsp
         n, k = halves.G.shape[1], len(uncertainty.b)
         G, h = np.vstack([halves.G, -uncertainty.A]), np.append(halves.h, -radius * uncertainty.b)
         answer = _with_depth(G, h, np.append(sizes, np.zeros(k)), np.full(n, -np.inf), np.full(n, np.inf))
-        bound = _excess_in_polyhedron(uncertainty, halves, answer.rows[: len(halves.h)], answer.rows[-k:], radius)
-        return Move(None if answer.point is None else answer.point[:n], bound)
+        gain, size = _shown_in_polyhedron(uncertainty, halves, answer.rows[: len(halves.h)], answer.rows[-k:])
+        return Move(None if answer.point is None else answer.point[:n], gain - radius * size)
     assert isinstance(uncertainty, Ball)
     space = _BallSpace(uncertainty, row, halves)
     n, depth = space.G.shape[1], np.append(sizes, np.zeros(len(space.h) - len(sizes)))
@@ -137,9 +137,6 @@ class _BallSpace:
         self.G_sizes = np.abs(self.G) + _spread_sizes(ball, halves.G, len(self.h))
         self.low, self.high = np.full(n, -np.inf), np.full(n, np.inf)
 
-    def rows_and_ends(self) -> tuple[Floats, Floats, Floats, Floats]:
-        return self.G, self.h, self.low, self.high
-
     def shown(self, multipliers: Floats, ends: Floats) -> tuple[float, float]:
         """λ·h less its rounding, and ‖Gᵀλ‖_* with its own; ``ends`` of ranges are positive of low, negative of high."""
         has_low, has_high = np.isfinite(self.low), np.isfinite(self.high)
@@ -150,8 +147,7 @@ class _BallSpace:
         gain = products.sum() - multipliers @ self.errors - n_terms * _UNIT * np.abs(products).sum()
         direction = multipliers @ self.G + up - down
         rounding = n_terms * _UNIT * (multipliers @ self.G_sizes + up + down)
-        orders = {"l1": np.inf, "l2": 2, "linf": 1}
-        size = np.linalg.norm(np.abs(direction) + rounding, ord=orders[self.ball.norm])
+        size = np.linalg.norm(np.abs(direction) + rounding, ord=DUALS[self.ball.norm])
         return float(gain), float(size * (1 + 4 * n_terms * _UNIT))
 
     def move(self, z: Floats | None, multipliers: Floats, ends: Floats) -> Move:
@@ -204,13 +200,6 @@ def _smallest_in_polyhedron(polyhedron: Polyhedron, halves: Halfspaces) -> Move:
     gain, size = _shown_in_polyhedron(polyhedron, halves, multipliers, facets)
     bound = 0.0 if gain <= 0 else gain / size * (1 - 4 * _UNIT)
     return Move(None if answer.point is None else answer.point[:n], bound)
-
-
-def _excess_in_polyhedron(
-    polyhedron: Polyhedron, halves: Halfspaces, multipliers: Floats, facets: Floats, radius: float
-) -> float:
-    gain, size = _shown_in_polyhedron(polyhedron, halves, multipliers, facets)
-    return gain - radius * size
 
 
 def _shown_in_polyhedron(

@@ -33,7 +33,7 @@ class Hyperplanes:
         self.n_thresholds = first.activation.n_thresholds
         self.W = np.repeat(first.weights, self.n_thresholds, axis=0)
         self.T = first.thresholds.ravel()
-        self.uncertainty = uncertainty
+        self.network, self.uncertainty = network, uncertainty
         self.up, self.down = uncertainty.dual_sizes(self.W), uncertainty.dual_sizes(-self.W)
 
     def sides(self, levels: NDArray[np.int16]) -> Sides:
@@ -45,6 +45,10 @@ class Hyperplanes:
         """The lowest and highest level of each neuron (rows × neurons)."""
         blocks = sides.reshape(len(sides), -1, self.n_thresholds)
         return (blocks == 1).sum(axis=2), (blocks != 0).sum(axis=2)
+
+    def stable_sides(self, X: Floats, radii: Floats) -> Sides:
+        """The sides of the rows, free where a move within the radius may cross."""
+        return self.in_reach(X, radii, self.sides(self.network.levels(X)[0]))
 
     def in_reach(self, X: Floats, radii: Floats, now: Sides) -> Sides:
         """The sides of the rows, free where a move within the radius may cross; if in doubt, free."""

@@ -25,8 +25,8 @@ from stepnet.uncertainty.programs import minimise
 
 Norm = Literal["l1", "l2", "linf"]
 NORMS: tuple[Norm, ...] = ("l1", "l2", "linf")
-_ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
-_DUALS: dict[str, float] = {"l1": np.inf, "l2": 2, "linf": 1}
+ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
+DUALS: dict[str, float] = {"l1": np.inf, "l2": 2, "linf": 1}
 _UNIT = 2.0**-52
 _WORST_CONDITION = 1e4  # of a transform: beyond, its inverse tells too little
 
@@ -194,12 +194,12 @@ class Ball(Uncertainty):
         spread = np.abs(self.spread(weights))
         if self.transform is not None:  # where terms cancel, rounding is that of the terms
             spread = spread + weights.shape[1] * _UNIT * (np.abs(weights) @ np.abs(self._matrix))
-        sizes = np.linalg.norm(spread, ord=_DUALS[self.norm], axis=1)
+        sizes = np.linalg.norm(spread, ord=DUALS[self.norm], axis=1)
         return np.asarray(sizes * (1 + 4 * weights.shape[1] * _UNIT))
 
     def size(self, moves: Floats) -> Floats:
         z = moves / self.scales(moves.shape[1]) if self.transform is None else moves @ self._inverse.T
-        return np.asarray(np.linalg.norm(z, ord=_ORDERS[self.norm], axis=1))
+        return np.asarray(np.linalg.norm(z, ord=ORDERS[self.norm], axis=1))
 
     def contains(self, row: Floats, point: Floats, radius: float) -> bool:
         low, high = self.limits(len(row))
