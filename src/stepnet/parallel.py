@@ -24,11 +24,28 @@ def in_order(
 
     Work in Python alone should ask for ``prefer="processes"``.
     """
+    return _results("generator", function, arguments, n_jobs, prefer)
+
+
+def as_finished(
+    function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, prefer: str = "threads"
+) -> Iterator[T]:
+    """The results of ``function(*a)`` for each a, whichever is ready first."""
+    return _results("generator_unordered", function, arguments, n_jobs, prefer)
+
+
+def _results(
+    return_as: str,
+    function: Callable[..., T],
+    arguments: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    prefer: str,
+) -> Iterator[T]:
     if n_jobs == 1:
         for argument in arguments:
             yield function(*argument)
         return
-    tasks = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator", pre_dispatch="n_jobs", batch_size=1)
+    tasks = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=return_as, pre_dispatch="n_jobs", batch_size=1)
     try:
         with warnings.catch_warnings():
             # Whoever reads only the first results leaves the others on purpose.

@@ -50,6 +50,7 @@ class Highs(Backend):
             start.col_value = task.start.tolist()
             solver.setSolution(start)
         stopping = False
+        best = Outcome("stopped", -math.inf)  # what is known of a run that is left alone
 
         def ask(event: Any) -> None:
             task.on_bound(event.data_out.mip_dual_bound)
@@ -60,14 +61,16 @@ class Highs(Backend):
             stopping = True
 
         def improved(event: Any) -> None:
+            nonlocal best
             point = np.array(event.data_out.mip_solution, dtype=np.float64)
-            task.on_solution(point, event.data_out.objective_function_value)
+            best = Outcome("stopped", -math.inf, point, event.data_out.objective_function_value)
+            task.on_solution(point, best.objective)
 
         solver.cbMipImprovingSolution.subscribe(improved)
         solver.cbMipInterrupt.subscribe(ask)
         solver.cbSimplexInterrupt.subscribe(lambda event: setattr(event.data_in, "user_interrupt", stopping))
         if not run_stoppable(solver.run, stop, task, grace=GRACE_SECONDS):
-            return Outcome("stopped", -math.inf)
+            return best
         return _outcome(solver, task.model)
 
 

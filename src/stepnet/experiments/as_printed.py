@@ -1,0 +1,102 @@
+"""The paper's exact method and its Algorithm 1 as printed: the solver's numbers are believed.
+
+Nothing is mended on the way, as :class:`~stepnet.methods.exact.Exact` and
+:class:`~stepnet.methods.alternating.Alternating` do: the weights that HiGHS returns are the network. What
+they are worth is told by whoever evaluates it.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from stepnet.arithmetic import Floats
+from stepnet.backends.base import THREAD_NAME, Outcome, Task
+from stepnet.backends.highs import Highs
+from stepnet.formulations.halves import half
+from stepnet.formulations.layered_encoding import LayeredEncoding
+from stepnet.formulations.paper import Paper
+from stepnet.limits import Budget
+from stepnet.network import Network
+from stepnet.problem.problem import Problem
+from stepnet.search.polish import centred
+from stepnet.search.start import random_network
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """The network of a solver's last point, and the loss and bound that the solver states for it."""
+
+    network: Network | None
+    loss: float
+    bound: float
+    is_finished: bool  # ended by itself, before the time limit
+
+
+def solve_exactly(problem: Problem, time_limit: float) -> Claimed:
+    """Theorem 2 by branch and bound, without a start."""
+    clock = Budget(time_limit)
+    encoding = _encoding(problem)
+    outcome = Highs().solve(Task(encoding.model, time_limit=clock.remaining, tolerance=encoding.tolerance))
+    network = None if outcome.point is None else encoding.decode(outcome.point)
+    return _claimed(problem, network, outcome, is_finished=outcome.status == "optimal")
+
+
+def alternate(problem: Problem, time_limit: float, seed: int) -> Claimed:
+    """Algorithm 1 from a random network: H1 and H2 in turn, until neither improves or the time is up.
+
+    Each half has all of the time that is left, and begins with the point at hand.
+    """
+    clock = Budget(time_limit)
+    encoding = _encoding(problem)
+    network = centred(problem, random_network(problem, np.random.default_rng(seed)))
+    point = encoding.start(network)
+    assert point is not None  # a random network has no constraints to break
+    best = Outcome("stopped", -math.inf)
+    while True:
+        before = best.objective
+        for odd in (True, False):
+            if clock.stop_reason:
+                return _claimed(problem, network, best, is_finished=False)
+            task = Task(
+                half(encoding, point, odd=odd),
+                start=point,
+                time_limit=clock.remaining,
+                seed=seed,
+                tolerance=encoding.tolerance,
+            )
+            outcome = Highs().solve(task)
+            if outcome.point is not None and outcome.objective <= best.objective:
+                best, point = outcome, _with_whole_bits(encoding, outcome.point)
+                network = encoding.decode(outcome.point)
+        if best.objective >= before:
+            return _claimed(problem, network, best, is_finished=not clock.stop_reason)
+
+
+def wait_for_solvers() -> None:
+    """Let solvers end that were left alone at their limit, so that they take no time from what comes next."""
+    for thread in threading.enumerate():
+        if thread.name == THREAD_NAME:
+            thread.join()
+
+
+def _encoding(problem: Problem) -> LayeredEncoding:
+    (encoding,) = Paper().encode(problem)
+    assert isinstance(encoding, LayeredEncoding)
+    return encoding
+
+
+def _with_whole_bits(encoding: LayeredEncoding, point: Floats) -> Floats:
+    """What the other half takes as fixed: activations are 0 or 1, not 0.9999999."""
+    point = point.copy()
+    for outputs in encoding.outputs:
+        point[outputs] = np.round(point[outputs])
+    return point
+
+
+def _claimed(problem: Problem, network: Network | None, outcome: Outcome, *, is_finished: bool) -> Claimed:
+    unit = problem.accuracy.unit
+    return Claimed(network, outcome.objective * unit, outcome.bound * unit, is_finished)

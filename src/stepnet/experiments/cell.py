@@ -1,0 +1,72 @@
+"""Cell: one method on one set of rows, the smallest piece of an experiment."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from stepnet.arithmetic import Floats
+from stepnet.datasets import load_breast_cancer_wisconsin, make_paper_random
+
+PAPER_SEED = 42  # of the paper's split
+N_TRAIN = 160  # of the 200 random rows
+N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is trained on what, and for how long.
+
+    ``data`` names the rows: "breast_cancer" (``seed`` is that of the split), "folds" (of the training rows of the
+    paper's split; ``seed`` is the number of the fold) or "random" (``seed`` is that of the rows).
+    """
+
+    experiment: str
+    data: str
+    seed: int
+    n_rows: int | None  # training rows; None for all
+    width: int
+    method: str
+    time_limit: float
+    radius: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Names its file; another limit is another cell."""
+        rows = "" if self.n_rows is None else f"-m{self.n_rows}"
+        radius = f"-r{self.radius:g}" if self.radius else ""
+        start = f"{self.experiment}-{self.method}-d{self.width}"
+        return f"{start}{rows}{radius}-s{self.seed}-{self.time_limit:g}s"
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows and class codes to train on and to test with."""
+
+    X_train: Floats
+    y_train: NDArray[np.int64]
+    X_test: Floats
+    y_test: NDArray[np.int64]
+
+
+def rows_of(cell: Cell) -> Rows:
+    """The rows that a cell names."""
+    if cell.data == "random":
+        X, y = make_paper_random(cell.seed)
+        return Rows(X[: cell.n_rows], y[: cell.n_rows], X[N_TRAIN:], y[N_TRAIN:])
+    X, y = load_breast_cancer_wisconsin(return_X_y=True)
+    seed = PAPER_SEED if cell.data == "folds" else cell.seed
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=seed)
+    if cell.data == "folds":
+        folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X_train, y_train)
+        kept, held_out = list(folds)[cell.seed]
+        return Rows(X_train[kept], y_train[kept], X_train[held_out], y_train[held_out])
+    return Rows(X_train, y_train, X_test, y_test)

@@ -1,0 +1,61 @@
+"""What is measured of a cell: how well its method answers new rows, and how sure it is."""
+
+from __future__ import annotations
+
+import functools
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from sklearn.metrics import accuracy_score, precision_recall_fscore_support
+from threadpoolctl import threadpool_limits
+
+import stepnet
+from stepnet.estimators.step_classifier import StepClassifier
+from stepnet.experiments.as_printed import wait_for_solvers
+from stepnet.experiments.cell import Cell, Rows, rows_of
+from stepnet.experiments.contenders import CONTENDERS, Predict
+from stepnet.search.local_search import kernels_ready
+
+Record = dict[str, Any]
+_COMPILING = 600.0  # seconds at most, once after an installation
+
+
+def measured(cell: Cell) -> Record:
+    """Run a cell; an error becomes part of the record, so that the others go on."""
+    _compile()
+    rows = rows_of(cell)
+    record: Record = cell.to_dict() | {"when": datetime.now(UTC).isoformat(timespec="seconds")}
+    record["stepnet"] = stepnet.__version__
+    begin = time.perf_counter()
+    try:
+        with threadpool_limits(1):
+            fitted = CONTENDERS[cell.method].fit(rows, cell)
+    except Exception as error:
+        return record | {"error": f"{type(error).__name__}: {error}"}
+    finally:
+        seconds = time.perf_counter() - begin
+        wait_for_solvers()
+    record |= {"seconds": seconds} | fitted.facts | {"note": fitted.note}
+    return record if fitted.predict is None else record | _scores(fitted.predict, rows)
+
+
+@functools.cache
+def _compile() -> None:
+    """Load or compile the kernels before the clock starts."""
+    kernels_ready(_COMPILING)
+    StepClassifier((1,), method="learn", time_limit=_COMPILING, random_state=0).fit([[0.0], [1.0]], [0, 1])
+
+
+def _scores(predict: Predict, rows: Rows) -> Record:
+    """Accuracy, and as in the paper precision, recall and F1 weighted by the classes' sizes, on new rows."""
+    answers = predict(rows.X_test)
+    precision, recall, f1, _ = precision_recall_fscore_support(
+        rows.y_test, answers, average="weighted", zero_division=0.0
+    )
+    return {
+        "accuracy": float(accuracy_score(rows.y_test, answers)),
+        "precision": float(precision),
+        "recall": float(recall),
+        "f1": float(f1),
+    }
