@@ -1,7 +1,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
+BUDGET ?= quick
+OUT ?= paper-results
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test check bench paper clean
 
 setup: .venv/ready
 
@@ -37,6 +39,9 @@ bench: setup
 	$(BIN)/python benchmarks/autoencoder.py
 	$(BIN)/python benchmarks/online.py
 	$(BIN)/python benchmarks/robust.py
+
+paper: setup
+	$(BIN)/stepnet reproduce all --budget $(BUDGET) --out $(OUT)
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,5 +1,6 @@
 """Independent pieces of work: in order, in threads, on a cluster, and without a hang when a worker dies."""
 
+import math
 import os
 import pickle
 
@@ -11,7 +12,7 @@ from sklearn.datasets import make_classification
 from stepnet import StepEnsembleClassifier
 from stepnet.errors import SolverError
 from stepnet.limits import Budget
-from stepnet.parallel import in_order
+from stepnet.parallel import as_finished, in_order
 
 X, Y = make_classification(150, 4, random_state=0)
 
@@ -63,7 +64,12 @@ def test_a_part_of_a_budget_ends_with_the_whole_but_not_the_other_way_round():
     assert other.stop_reason == "interrupted"
 
 
-def test_an_ensemble_trained_on_a_dask_cluster_is_the_same():
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_results_come_as_they_are_finished(n_jobs):
+    assert sorted(as_finished(square, [(i,) for i in range(20)], n_jobs)) == [i * i for i in range(20)]
+
+
+def test_what_a_dask_cluster_does_is_the_same():
     distributed = pytest.importorskip("distributed")
     here = StepEnsembleClassifier(3, hidden=(4,), random_state=0).fit(X, Y)
     with (
@@ -72,5 +78,7 @@ def test_an_ensemble_trained_on_a_dask_cluster_is_the_same():
         joblib.parallel_config(backend="dask"),
     ):
         there = StepEnsembleClassifier(3, hidden=(4,), random_state=0, n_jobs=-1).fit(X, Y)
+        squares = sorted(as_finished(math.sqrt, [(i,) for i in range(5)], None, prefer="processes"))
+    assert squares == [math.sqrt(i) for i in range(5)]
     assert there.network_ == here.network_
     assert np.array_equal(there.predict(X), here.predict(X))

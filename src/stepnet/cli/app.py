@@ -325,6 +325,56 @@ def export(
         print(f"{encoding.name}: {encoding.model.n_columns} variables, {encoding.model.n_rows} rows in {name}")
 
 
+@app.command()
+def reproduce(
+    which: Annotated[str, typer.Argument(help="table1, table2, table3, figures, robust or all.")] = "all",
+    budget: Annotated[str, typer.Option(help="quick (minutes) or full (hours).")] = "quick",
+    out: Annotated[Path, typer.Option(help="Folder for cells, tables, figures and the page.")] = Path("paper-results"),
+    n_jobs: Annotated[int, typer.Option(help="Cells at once; -1 for all cores.")] = -1,
+    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler to run the cells on.")] = "",
+    render: Annotated[bool, typer.Option("--render", help="Run nothing; write what finished cells give.")] = False,
+) -> None:
+    """Run the paper's experiments with ours beside them; started again, it goes on where it ended."""
+    import contextlib
+
+    from stepnet.cli.experiments import on_cluster, showing_cells
+    from stepnet.experiments.reproduce import reproduce as run
+    from stepnet.experiments.results import NOT_RUN
+
+    _check_folder(out)
+    try:
+        with showing_cells() as show, on_cluster(dask) if dask else contextlib.nullcontext():
+            jobs = None if dask else n_jobs
+            results, paths = run(which, budget=budget, out=out, n_jobs=jobs, show=show, render_only=render)
+    except KeyboardInterrupt:
+        print(f"interrupted; finished cells are in {out}, and the same command goes on from there", file=sys.stderr)
+        raise
+    for reason, count in results.reasons().items():
+        print(f"{count} cells are missing: {reason}", file=sys.stderr)
+    print(f"tables and figures in {out}; open {paths[0]} in a browser")
+    if set(results.reasons()) - {NOT_RUN}:
+        sys.exit(EXIT_FALSE)
+
+
+@app.command()
+def instances(
+    out: Annotated[Path, typer.Option(help="Folder for the programs, the rows and the table.")] = Path("instances"),
+    only: Annotated[
+        list[str] | None, typer.Option(help="Name of an instance; may be repeated. Default: all.", show_default=False)
+    ] = None,
+    formulation: Annotated[str, typer.Option(help="tight, gates or paper.")] = "tight",
+    solve: Annotated[float, typer.Option(help="Seconds to try to improve each record.")] = 0.0,
+) -> None:
+    """Write the benchmark instances of this field as .mps, with the best that is known, each verified."""
+    from stepnet.cli.experiments import write_library
+    from stepnet.experiments.instances import chosen_instances
+
+    chosen = chosen_instances(only or [])
+    _check_folder(out)
+    if not write_library(chosen, out, formulation, solve):
+        sys.exit(EXIT_FALSE)
+
+
 def _fit(classifier: BaseStep, X: Any, y: Any, row_weights: Any, out: Path, names: list[str]) -> None:
     """Fit with progress, write the model at once, then print the certificate."""
     import numpy as np
@@ -449,6 +499,20 @@ def _constraints(raises: list[str] | None, lowers: list[str] | None, names: list
             raise InvalidInputError(f"there is no feature {name!r} to constrain; the features are {', '.join(names)}.")
     found = [Raises(names.index(name)) for name in raises or []]
     return [*found, *(Lowers(names.index(name)) for name in lowers or [])] or None
+
+
+def _check_folder(out: Path) -> None:
+    """A folder that is there or can be made."""
+    from stepnet.errors import InvalidInputError
+
+    if out.exists() and not out.is_dir():
+        raise InvalidInputError(f"--out {out} is a file; give the name of a folder.")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"the folder {str(out)!r} of --out cannot be made: {error.strerror}.") from error
+    if not os.access(out, os.W_OK):
+        raise InvalidInputError(f"the folder {str(out)!r} of --out cannot be written to; choose another.")
 
 
 def _check_writable(out: Path) -> None:

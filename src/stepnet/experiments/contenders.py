@@ -151,7 +151,7 @@ def _vote(cell: Cell) -> StepEnsembleClassifier:
 
 def _joint(cell: Cell) -> StepClassifier:
     """The paper's column-and-constraint generation: scenarios of all rows at once, no search and no free bounds."""
-    generation = Exact(formulation="tight", solver="highs", free_bounds=False, search_share=0, scenarios="joint")
+    generation = Exact(formulation="paper", solver="highs", free_bounds=False, search_share=0, scenarios="joint")
     return _moved(cell, threshold="layer", method=generation)
 
 

@@ -45,13 +45,14 @@ EFFORTS = {
         Effort("full", 10, (20, 40, 80, 160), 300.0, 60.0, 60.0, 30.0, 300.0),
     )
 }
-PARTS = ("table1", "table2", "table3", "figures", "robust")
+# The parts, and the experiment whose cells each one shows.
+PARTS = {"table1": "split", "table2": "split", "table3": "shuffles", "figures": "figures", "robust": "robust"}
 
 
 def parts_of(which: str) -> tuple[str, ...]:
     """The parts that a word on the command line names."""
     if which == "all":
-        return PARTS
+        return tuple(PARTS)
     if which not in PARTS:
         raise InvalidInputError(f"{which} is not known; choose one of {', '.join(PARTS)} or all.")
     return (which,)

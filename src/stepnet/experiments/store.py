@@ -32,6 +32,12 @@ class Store:
                 return record
         return None
 
+    def records(self) -> list[Record]:
+        """All that the folder has, of whatever budget."""
+        found = {path.stem: _read(path) for path in sorted(self.folder.glob("*.json"))}
+        sound = {name: record for name, record in found.items() if record is not None and "error" not in record}
+        return list((self._handed_on | sound).values())
+
     def error(self, cell: Cell) -> str:
         """What went wrong with a cell when it was last tried, if something did."""
         record = _read(self.folder / f"{cell.name}.json")
@@ -58,6 +64,6 @@ def _read(path: Path) -> Record | None:
 def _read_list(path: Path) -> list[Record]:
     try:
         records = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return [record for record in records if isinstance(record, dict)]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    return [record for record in records if isinstance(record, dict)]

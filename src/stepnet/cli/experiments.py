@@ -1,0 +1,122 @@
+"""What the commands ``reproduce`` and ``instances`` show."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepnet.errors import InvalidInputError, MissingExtraError
+from stepnet.files import write_atomically
+
+if TYPE_CHECKING:
+    from stepnet.experiments.cell import Cell
+    from stepnet.experiments.instances import Instance
+    from stepnet.experiments.measure import Record
+    from stepnet.experiments.runner import Progress, Show
+
+
+@contextlib.contextmanager
+def showing_cells() -> Iterator[Show]:
+    """A bar with the time left on a terminal, plain lines elsewhere; everything goes to standard error."""
+    if not sys.stderr.isatty():
+        yield _print_line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"), TextColumn("{task.description}"))
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", left="")
+
+        def show(progress: Progress, cell: Cell | None, record: Record | None) -> None:
+            done = progress.n_kept + progress.n_done
+            text = "" if cell is None or record is None else f"{cell.name}: {_outcome(record)}"
+            bar.update(task, total=progress.n_cells, completed=done, left=_left(progress), description=text)
+
+        yield show
+
+
+def _print_line(progress: Progress, cell: Cell | None, record: Record | None) -> None:
+    done = progress.n_kept + progress.n_done
+    if cell is None or record is None:
+        kept = f", {progress.n_kept} of them finished by an earlier run" if progress.n_kept else ""
+        line = f"{progress.n_cells} cells{kept}; {progress.n_jobs} at once, {_left(progress)}"
+    else:
+        line = f"[{done}/{progress.n_cells}] {cell.name}: {_outcome(record)}; {_left(progress)}"
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def _left(progress: Progress) -> str:
+    seconds = progress.seconds_left
+    if seconds < 90:
+        return f"about {seconds:.0f} s left"
+    return f"about {seconds / 60:.0f} min left" if seconds < 5400 else f"about {seconds / 3600:.1f} h left"
+
+
+def _outcome(record: Record) -> str:
+    if "error" in record:
+        return f"failed, {record['error']}"
+    parts = [f"accuracy {100 * record['accuracy']:.1f} %" if "accuracy" in record else record["note"]]
+    if "loss" in record:
+        parts.append(f"loss {record['loss']:g} of {record['total']:g}")
+    if record.get("claim_is_true") is False:
+        parts.append(f"FALSE claim {record['claimed_loss']:g}")
+    return ", ".join([*parts, f"{record['seconds']:.2f} s"])
+
+
+@contextlib.contextmanager
+def on_cluster(address: str) -> Iterator[None]:
+    """Within it joblib's work goes to a Dask scheduler."""
+    try:
+        from dask.distributed import Client
+    except ImportError as error:
+        raise MissingExtraError(
+            "--dask needs dask and distributed. Install them with: pip install 'stepnet[dask]'"
+        ) from error
+    import joblib
+
+    try:
+        client = Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"no Dask scheduler answers at {address}; start one, or leave --dask out.") from error
+    with client, joblib.parallel_config(backend="dask"):
+        yield
+
+
+def write_library(chosen: Sequence[Instance], out: Path, formulation: str, seconds: float) -> bool:
+    """Write instances, their table and their records into a folder; whether every record was found to be true."""
+    from stepnet.experiments.instances import (
+        BEST_KNOWN,
+        best_known,
+        check,
+        solve_again,
+        table_of,
+        write_instance,
+        write_records,
+    )
+
+    known = best_known()
+    records, verifications, programs = {}, {}, {}
+    for instance in chosen:
+        name = instance.name
+        records[name] = (
+            known[name] if name in known and not seconds else solve_again(instance, known.get(name), seconds)
+        )
+        verifications[name] = check(instance, records[name])
+        programs[name] = write_instance(instance, out, formulation)
+        certificate = records[name].certificate
+        print(f"{name}: loss {certificate.loss:g}, bound {certificate.bound:g}, {certificate.status}", flush=True)
+        if not verifications[name]:
+            print(verifications[name], file=sys.stderr)
+    table = table_of(chosen, records, verifications, programs)
+    write_atomically(out / "instances.md", table.markdown() + "\n")
+    write_atomically(out / "instances.csv", table.csv())
+    write_records(records, out / BEST_KNOWN)
+    n_true = sum(map(bool, verifications.values()))
+    print(f"{len(chosen)} instances in {out}, {n_true} records verified; {out / 'instances.md'} has the table")
+    return n_true == len(chosen)

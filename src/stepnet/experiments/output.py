@@ -1,0 +1,93 @@
+"""What a run leaves behind: all cells as CSV and JSON, tables as Markdown and LaTeX, figures, and one page."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from stepnet.experiments.figures import Figure, figures_of
+from stepnet.experiments.measure import Record
+from stepnet.experiments.results import Results
+from stepnet.experiments.store import ALL_CELLS
+from stepnet.experiments.table import Table
+from stepnet.experiments.tables import tables_of
+from stepnet.files import write_atomically
+
+PAGE = "index.html"
+_TITLE = "Training step networks by integer programming: the paper's experiments, run again"
+
+
+def write_results(results: Results, records: list[Record], folder: Path) -> list[Path]:
+    """Write everything; the paths, the page first. ``records`` are all that the folder has."""
+    tables, figures = tables_of(results), figures_of(results)
+    content: dict[str, str | bytes] = {
+        PAGE: _page(results, tables, figures),
+        "results.md": _markdown(results, tables, figures),
+        "cells.csv": _csv(records),
+        ALL_CELLS: _json(results, records),
+    }
+    for table in tables:
+        content[f"tables/{table.key}.md"] = table.markdown() + "\n"
+        content[f"tables/{table.key}.tex"] = table.latex()
+    for figure in figures:
+        content[f"figures/{figure.key}.png"] = figure.png
+        content[f"figures/{figure.key}.svg"] = figure.svg
+    for name, one in content.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / name, one)
+    return [folder / name for name in content]
+
+
+def _facts(results: Results) -> dict[str, str]:
+    """How the numbers were made, for whoever reads them."""
+    n_cells = len(results.records) + len(results.missing)
+    facts = {
+        "budget": f"{results.effort.name}: {results.effort.describe()}",
+        "cells": f"{len(results.records)} of {n_cells}",
+        "run": results.dates,
+    }
+    return facts | results.machine
+
+
+def _markdown(results: Results, tables: list[Table], figures: list[Figure]) -> str:
+    facts = "\n".join(f"- {name}: {value}" for name, value in _facts(results).items())
+    pictures = [f"![{figure.description}](figures/{figure.key}.png)\n\n{figure.title}." for figure in figures]
+    return "\n\n".join([f"# {_TITLE}", *(table.markdown() for table in tables), *pictures, "### Run", facts]) + "\n"
+
+
+def _csv(records: list[Record]) -> str:
+    names = list(dict.fromkeys(name for record in records for name in record))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def _json(results: Results, records: list[Record]) -> str:
+    missing = [{"cell": cell.name, "reason": reason} for cell, reason in results.missing]
+    lines = ",\n".join(json.dumps(_rounded(record), allow_nan=False) for record in records)
+    head = json.dumps({"run": _facts(results), "missing": missing}, indent=1, allow_nan=False)
+    return f'{head[:-2]},\n "cells": [\n{lines}\n]}}\n'
+
+
+def _rounded(record: Record) -> Record:
+    return {name: round(value, 6) if name == "seconds" else value for name, value in record.items()}
+
+
+def _page(results: Results, tables: list[Table], figures: list[Figure]) -> str:
+    import jinja2
+
+    template = files("stepnet.experiments").joinpath("page.html.jinja").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    pictures: list[dict[str, Any]] = [
+        {"figure": figure, "data": base64.b64encode(figure.svg).decode("ascii")} for figure in figures
+    ]
+    return environment.from_string(template).render(
+        title=_TITLE, tables=tables, pictures=pictures, facts=_facts(results), chosen=results.chosen
+    )
