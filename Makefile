@@ -3,7 +3,7 @@ BIN := .venv/bin
 BUDGET ?= quick
 OUT ?= paper-results
 
-.PHONY: setup demo test check bench paper clean
+.PHONY: setup demo test test-all check bench paper clean
 
 setup: .venv/ready
 
@@ -18,6 +18,9 @@ demo: setup
 
 test: setup
 	$(BIN)/pytest -n auto
+
+test-all: setup
+	STEPNET_TEST_ALL=1 $(BIN)/pytest -n auto
 
 check: setup
 	$(BIN)/ruff check .

@@ -85,7 +85,7 @@ def test_a_method_without_a_network_is_explained():
     third = table(results, "table3")
     assert "BDNN: no network in 10 of 10 shuffles; the numbers are those of the others" in third.notes
     claims = line(table(results, "claims"), "BDNN", "Figures")
-    assert (claims["2 Cells"], claims["3 Solver states a loss"]) == ("12", "0")
+    assert (claims["2 Cells"], claims["3 Claims"]) == ("12", "0")
 
 
 def test_cells_that_were_not_run_are_counted():

@@ -64,7 +64,7 @@ def _outcome(record: Record) -> str:
     parts = [f"accuracy {100 * record['accuracy']:.1f} %" if "accuracy" in record else record["note"]]
     if "loss" in record:
         parts.append(f"loss {record['loss']:g} of {record['total']:g}")
-    if record.get("claim_is_true") is False:
+    if record.get("claim_is_true") is False and "claimed_loss" in record:
         parts.append(f"FALSE claim {record['claimed_loss']:g}")
     return ", ".join([*parts, f"{record['seconds']:.2f} s"])
 

@@ -34,6 +34,7 @@ class Claimed:
     loss: float
     bound: float
     is_finished: bool  # ended by itself, before the time limit
+    is_infeasible: bool = False  # the solver says that there is no network at all
 
 
 def solve_exactly(problem: Problem, time_limit: float) -> Claimed:
@@ -42,7 +43,7 @@ def solve_exactly(problem: Problem, time_limit: float) -> Claimed:
     encoding = _encoding(problem)
     outcome = Highs().solve(Task(encoding.model, time_limit=clock.remaining, tolerance=encoding.tolerance))
     network = None if outcome.point is None else encoding.decode(outcome.point)
-    return _claimed(problem, network, outcome, is_finished=outcome.status == "optimal")
+    return _claimed(problem, network, outcome, is_finished=outcome.status != "stopped")
 
 
 def alternate(problem: Problem, time_limit: float, seed: int) -> Claimed:
@@ -99,4 +100,5 @@ def _with_whole_bits(encoding: LayeredEncoding, point: Floats) -> Floats:
 
 def _claimed(problem: Problem, network: Network | None, outcome: Outcome, *, is_finished: bool) -> Claimed:
     unit = problem.accuracy.unit
-    return Claimed(network, outcome.objective * unit, outcome.bound * unit, is_finished)
+    is_infeasible = outcome.status == "infeasible"
+    return Claimed(network, outcome.objective * unit, outcome.bound * unit, is_finished, is_infeasible)

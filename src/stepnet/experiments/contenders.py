@@ -69,7 +69,9 @@ def _as_printed(threshold: str | float, *, is_exact: bool) -> Callable[[Rows, Ce
         facts = _facts_of_claim(problem, claimed)
         network = claimed.network
         note = ""
-        if network is None:
+        if claimed.is_infeasible:
+            note = "HiGHS calls the program infeasible; every constant network solves it"
+        elif network is None:
             note = f"HiGHS found no solution within {cell.time_limit:g} s"
         elif not math.isfinite(claimed.loss):
             note = f"HiGHS found nothing within {cell.time_limit:g} s; the network is the random one it began with"
@@ -88,6 +90,8 @@ def _facts_of_claim(problem: Problem, claimed: Claimed) -> dict[str, Any]:
         "proof": free.proof,
         "is_finished": claimed.is_finished,
     }
+    if claimed.is_infeasible:
+        facts["claim_is_true"] = False
     if math.isfinite(claimed.loss):
         bound = max(claimed.bound, 0.0)
         facts |= {"claimed_loss": claimed.loss, "claimed_gap": problem.accuracy.gap(claimed.loss, bound)}
@@ -120,7 +124,8 @@ def _ours(make: Callable[[Cell], BaseStepClassifier]) -> Callable[[Rows, Cell], 
             "claimed_loss": certificate.loss,
             "claimed_gap": certificate.gap,
             "claim_is_true": bool(verification),
-            "is_finished": certificate.stop_reason != "time",
+            "is_finished": certificate.stop_reason in ("proven", "finished"),
+            "stop_reason": certificate.stop_reason,
             "margin": certificate.margin if math.isfinite(certificate.margin) else None,
             "n_weights": certificate.n_weights,
             "seconds": seconds,
