@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from made_up import record_of
 from stepnet.experiments import runner
 from stepnet.experiments.cell import Cell
+from stepnet.experiments.contenders import CONTENDERS
 from stepnet.experiments.measure import measured
 from stepnet.experiments.plan import Effort
 from stepnet.experiments.results import NOT_RUN, Results
@@ -52,6 +54,18 @@ def test_an_error_in_a_cell_is_kept_as_the_reason_why_it_is_missing(tmp_path):
     assert "-3" in first[1]
     assert second == (CELLS[1], NOT_RUN)
     assert len(results.records) == 1
+    assert results.has_errors
+
+
+def test_methods_that_cannot_run_here_are_left_out_with_the_reason(tmp_path, monkeypatch):
+    lacking = replace(CONTENDERS["dnn_keras"], lacks=lambda: "Keras is on holiday")
+    monkeypatch.setitem(CONTENDERS, "dnn_keras", lacking)
+    keras = Cell("figures", "random", 0, 20, 20, "dnn_keras", 4.0)
+    store = Store(tmp_path)
+    runner.run_cells([keras], store, 1, lambda *_: None)
+    results = Results.read(("figures",), EFFORT, [keras], store)
+    assert results.missing == ((keras, "Keras is on holiday"),)
+    assert not results.has_errors
 
 
 @pytest.mark.parametrize("method", ["prove", "learn", "dnn", "dnn_scaled", "ensemble"])

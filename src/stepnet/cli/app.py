@@ -339,7 +339,6 @@ def reproduce(
 
     from stepnet.cli.experiments import on_cluster, showing_cells
     from stepnet.experiments.reproduce import reproduce as run
-    from stepnet.experiments.results import NOT_RUN
 
     _check_folder(out)
     try:
@@ -352,7 +351,7 @@ def reproduce(
     for reason, count in results.reasons().items():
         print(f"{count} cells are missing: {reason}", file=sys.stderr)
     print(f"tables and figures in {out}; open {paths[0]} in a browser")
-    if set(results.reasons()) - {NOT_RUN}:
+    if results.has_errors:
         sys.exit(EXIT_FALSE)
 
 

@@ -51,7 +51,8 @@ class Fitted:
 class Contender:
     """A method by its name in tables; ``kind`` is "paper", "dnn" or "ours".
 
-    ``takes_limit`` says that it often takes all of its time, for the estimate of the time that is left.
+    ``takes_limit`` says that it often takes all of its time, for the estimate of the time that is left;
+    ``lacks()`` is what it would need to run here, empty if it has all.
     """
 
     key: str
@@ -59,6 +60,7 @@ class Contender:
     kind: str
     fit: Callable[[Rows, Cell], Fitted]
     takes_limit: bool = False
+    lacks: Callable[[], str] = lambda: ""
 
 
 def _as_printed(threshold: str | float, *, is_exact: bool) -> Callable[[Rows, Cell], Fitted]:
@@ -212,9 +214,10 @@ def _errors(predict: Predict, rows: Rows) -> dict[str, Any]:
     return {"total": float(len(rows.y_train)), "loss": float(wrong), "is_finished": True}
 
 
-def has_keras() -> bool:
-    """Whether Keras is installed with something to compute by."""
-    return bool(importlib.util.find_spec("keras")) and bool(_keras_backends())
+def _lacks_keras() -> str:
+    if importlib.util.find_spec("keras") and _keras_backends():
+        return ""
+    return "Keras is not installed (pip install 'stepnet[keras]')"
 
 
 def _keras_backends() -> list[str]:
@@ -229,7 +232,7 @@ CONTENDERS: dict[str, Contender] = {
         Contender("heuristic", "BDNN heur.", "paper", _as_printed("layer", is_exact=False), takes_limit=True),
         Contender("heuristic_0", "BDNN₀ heur.", "paper", _as_printed(0.0, is_exact=False), takes_limit=True),
         Contender("dnn", "DNN", "dnn", _mlp(is_scaled=False)),
-        Contender("dnn_keras", "DNN (Keras)", "dnn", _keras),
+        Contender("dnn_keras", "DNN (Keras)", "dnn", _keras, lacks=_lacks_keras),
         Contender("dnn_scaled", "DNN, scaled rows", "dnn", _mlp(is_scaled=True)),
         Contender("prove", "stepnet prove", "ours", _ours(_plain)),
         Contender("learn", "stepnet learn", "ours", _ours(lambda cell: _plain(cell, method="learn"))),
@@ -243,6 +246,4 @@ CONTENDERS: dict[str, Contender] = {
 FOUR = ("exact", "exact_0", "heuristic", "heuristic_0")
 OURS = ("prove", "learn", "ensemble", "robust")
 
-
-def dnns() -> tuple[str, ...]:
-    return ("dnn", *(("dnn_keras",) if has_keras() else ()), "dnn_scaled")
+DNNS = ("dnn", "dnn_keras", "dnn_scaled")

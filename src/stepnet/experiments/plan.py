@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepnet.errors import InvalidInputError
 from stepnet.experiments.cell import N_FOLDS, PAPER_SEED, Cell
-from stepnet.experiments.contenders import FOUR, OURS, dnns
+from stepnet.experiments.contenders import DNNS, FOUR, OURS
 
 SPLIT_WIDTHS = (25, 50)
 SHUFFLE_WIDTHS = (25,)
@@ -90,7 +90,7 @@ def _choice(effort: Effort) -> Iterator[Cell]:
 
 def _split(effort: Effort) -> Iterator[Cell]:
     for width in SPLIT_WIDTHS:
-        for method in (*FOUR, *dnns(), *OURS):
+        for method in (*FOUR, *DNNS, *OURS):
             limit = effort.split_limit if method in FOUR else effort.own_limit
             yield Cell("split", "breast_cancer", PAPER_SEED, None, width, method, limit)
 
@@ -98,7 +98,7 @@ def _split(effort: Effort) -> Iterator[Cell]:
 def _shuffles(effort: Effort) -> Iterator[Cell]:
     for seed in range(N_SHUFFLES):
         for width in SHUFFLE_WIDTHS:
-            for method in (*FOUR, *dnns(), *OURS):
+            for method in (*FOUR, *DNNS, *OURS):
                 limit = effort.shuffle_limit if method in FOUR else effort.own_limit
                 yield Cell("shuffles", "breast_cancer", seed, None, width, method, limit)
 
@@ -117,6 +117,6 @@ def _figures(effort: Effort) -> Iterator[Cell]:
     for n_rows in sorted(effort.sizes, key=lambda size: (size not in (max(effort.sizes), min(effort.sizes)), -size)):
         for seed in range(effort.n_instances):
             for width in FIGURE_WIDTHS:
-                for method in ("exact", "heuristic", *dnns(), *OURS):
+                for method in ("exact", "heuristic", *DNNS, *OURS):
                     limit = effort.figure_limit if method in FOUR else effort.own_limit
                     yield Cell("figures", "random", seed, n_rows, width, method, limit)

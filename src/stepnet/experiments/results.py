@@ -27,6 +27,7 @@ class Results:
     effort: Effort
     records: tuple[Record, ...]
     missing: tuple[tuple[Cell, str], ...] = ()  # cells without a record, and why
+    has_errors: bool = False
     machine: dict[str, str] = field(default_factory=machine)
 
     @classmethod
@@ -36,7 +37,8 @@ class Results:
             parts,
             effort,
             tuple(record for _, record in found if record is not None),
-            tuple((cell, store.error(cell) or NOT_RUN) for cell, record in found if record is None),
+            tuple((cell, _reason(cell, store)) for cell, record in found if record is None),
+            has_errors=any(record is None and store.error(cell) for cell, record in found),
         )
 
     def of(self, experiment: str, **wanted: Any) -> list[Record]:
@@ -72,6 +74,10 @@ class Results:
         """From when to when the cells were run."""
         days = sorted(record["when"][:10] for record in self.records)
         return "" if not days else days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+
+
+def _reason(cell: Cell, store: Store) -> str:
+    return store.error(cell) or CONTENDERS[cell.method].lacks() or NOT_RUN
 
 
 def accuracies(records: Sequence[Record]) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -42,7 +42,11 @@ Show = Callable[[Progress, Cell | None, Record | None], None]
 
 
 def run_cells(cells: Sequence[Cell], store: Store, n_jobs: int | None, show: Show) -> None:
-    """Run the cells that ``store`` lacks. ``n_jobs=None`` is what joblib is configured for, such as a cluster."""
+    """Run the cells that ``store`` lacks, as far as their methods can be run here.
+
+    ``n_jobs=None`` is what joblib is configured for, such as a cluster.
+    """
+    cells = [cell for cell in cells if store.get(cell) is not None or not CONTENDERS[cell.method].lacks()]
     missing = [cell for cell in cells if store.get(cell) is None]
     progress = Progress(
         n_cells=len(cells),

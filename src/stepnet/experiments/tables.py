@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from stepnet.experiments.contenders import CONTENDERS, EPOCHS, FOUR, RADII, has_keras
+from stepnet.experiments.contenders import CONTENDERS, EPOCHS, FOUR, RADII
 from stepnet.experiments.measure import Record
 from stepnet.experiments.plan import ROBUST_RADII, ROBUST_ROWS, ROBUST_WIDTH
 from stepnet.experiments.printed import SHUFFLES, SPLIT
@@ -302,8 +302,6 @@ def _explained(results: Results, experiment: str) -> list[str]:
             f"DNN: one hidden ReLU layer, cross entropy, {EPOCHS} epochs, rows as they are, by scikit-learn "
             "(the paper: Keras)"
         )
-        if not has_keras() and not results.of(experiment, method="dnn_keras"):
-            found.append("The DNN by Keras is left out: it is not installed (pip install 'stepnet[keras]')")
     return found
 
 
