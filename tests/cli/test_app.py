@@ -10,12 +10,8 @@ import time
 import numpy as np
 import pytest
 
+from command_line import stepnet, typed
 from stepnet import load
-
-
-def stepnet(*arguments, cwd, **options):
-    command = [sys.executable, "-m", "stepnet", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False, **options)
 
 
 @pytest.fixture
@@ -25,17 +21,17 @@ def xor(tmp_path):
 
 
 def test_fit_predict_verify(xor):
-    result = stepnet("fit", "xor.csv", "--target", "mood", "--hidden", "2", "--out", "m.json", cwd=xor)
+    result = typed("fit", "xor.csv", "--target", "mood", "--hidden", "2", "--out", "m.json", cwd=xor)
     assert result.returncode == 0, result.stderr
     assert "OPTIMAL for all networks: loss 0 of 4, bound 0" in result.stdout
     assert "loss 0" in result.stderr
     assert load(xor / "m.json").feature_names_in_.tolist() == ["rain", "sun"]
-    result = stepnet("predict", "m.json", "xor.csv", cwd=xor)
+    result = typed("predict", "m.json", "xor.csv", cwd=xor)
     assert result.stdout.split() == ["prediction", "calm", "wild", "wild", "calm"]
     assert result.stderr == ""
-    result = stepnet("predict", "m.json", "xor.csv", "--out", "p.csv", cwd=xor)
+    result = typed("predict", "m.json", "xor.csv", "--out", "p.csv", cwd=xor)
     assert (xor / "p.csv").read_text().split() == ["prediction", "calm", "wild", "wild", "calm"]
-    result = stepnet("verify", "m.json", "xor.csv", "--target", "mood", cwd=xor)
+    result = typed("verify", "m.json", "xor.csv", "--target", "mood", cwd=xor)
     assert (result.returncode, result.stdout.count("true")) == (0, 3)
 
 

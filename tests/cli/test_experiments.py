@@ -3,22 +3,11 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
+from command_line import stepnet
 from made_up import record_of
-from stepnet.cli.app import app
-from stepnet.errors import StepnetError
 from stepnet.experiments.plan import cells_of, effort_of
 from stepnet.experiments.store import Store
-
-
-@pytest.fixture(autouse=True)
-def in_an_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-def stepnet(*arguments):
-    return CliRunner().invoke(app, arguments)
 
 
 @pytest.mark.parametrize(
@@ -34,10 +23,10 @@ def stepnet(*arguments):
 )
 def test_bad_input_is_one_line_that_names_the_way_out(tmp_path, arguments, message):
     (tmp_path / "file").write_text("")
-    error = stepnet(*arguments).exception
-    assert isinstance(error, StepnetError)
-    assert message in str(error)
-    assert "\n" not in str(error)
+    result = stepnet(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
     assert not (tmp_path / "paper-results" / "index.html").exists()
 
 
@@ -46,8 +35,8 @@ def test_rendering_shows_what_there_is_and_says_what_is_missing(tmp_path):
     store = Store(tmp_path / "paper-results")
     for cell in cells[: len(cells) // 2]:
         store.put(cell, record_of(cell))
-    result = stepnet("reproduce", "table3", "--render")
-    assert result.exit_code == 0, result.output
+    result = stepnet("reproduce", "table3", "--render", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
     assert "cells are missing: not run yet" in result.stderr
     text = (tmp_path / "paper-results" / "results.md").read_text()
     assert "Table 3" in text
@@ -55,8 +44,8 @@ def test_rendering_shows_what_there_is_and_says_what_is_missing(tmp_path):
 
 
 def test_instances_are_written_with_a_table_and_their_records(tmp_path):
-    result = stepnet("instances", "--only", "random-n3-m20-d1", "--only", "planted-n4-m40-d2")
-    assert result.exit_code == 0, result.output
+    result = stepnet("instances", "--only", "random-n3-m20-d1", "--only", "planted-n4-m40-d2", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
     assert "2 instances in instances, 2 records verified" in result.stdout
     folder = tmp_path / "instances"
     assert (folder / "random-n3-m20-d1.mps").read_text().startswith("* random-n3-m20-d1: random labels")
