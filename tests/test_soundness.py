@@ -72,9 +72,10 @@ def test_the_size_of_all_weights_does_not_matter(size, formulation):
 def test_solving_again_confirms_only_the_scope_it_proves():
     rng = np.random.default_rng(0)
     problem = make_problem(rng.uniform(-1, 1, (20, 3)), rng.integers(0, 2, 20), (2,))
-    certificate, result = solve(problem, Exact())
+    gates = Exact(formulation="gates")
+    certificate, result = solve(problem, gates)
     lie = replace(certificate, scope="all networks")
-    checks = verify(problem, result.network, lie, resolve=Exact(), time_limit=30).checks
+    checks = verify(problem, result.network, lie, resolve=gates, time_limit=30).checks
     assert checks[-1].holds is not True
 
 

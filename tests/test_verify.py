@@ -16,7 +16,7 @@ from stepnet.verify import verify
 def proven():
     rng = np.random.default_rng(0)
     problem = make_problem(rng.uniform(-1, 1, (20, 3)), rng.integers(0, 2, 20), (2,))
-    certificate, result = solve(problem, Exact())
+    certificate, result = solve(problem, Exact(formulation="gates"))
     return problem, result.network, certificate
 
 
@@ -60,3 +60,14 @@ def test_other_data_are_an_error(proven):
     other = make_problem(problem.dataset.X + 1, problem.dataset.y, (2,))
     with pytest.raises(InvalidInputError, match="not the data of the certificate"):
         verify(other, network, certificate)
+
+
+def test_a_proof_over_correct_sets_is_repeated_for_all_networks():
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.uniform(-1, 1, (20, 3)), rng.integers(0, 2, 20), (2,))
+    certificate, result = solve(problem, Exact())
+    assert (certificate.scope, certificate.claimed_by) == ("all networks", "CaDiCaL 1.9.5")
+    checks = verify(problem, result.network, certificate, resolve=Exact(), time_limit=60).checks
+    assert [check.holds for check in checks] == [True, True, True]
+    checks = verify(problem, result.network, certificate, resolve=Exact(formulation="gates"), time_limit=60).checks
+    assert checks[-1].holds is None  # a program proves less

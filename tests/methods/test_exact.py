@@ -12,6 +12,7 @@ from stepnet.limits import Budget
 from stepnet.methods.base import Run
 from stepnet.methods.exact import Exact
 from stepnet.methods.prove import Prove
+from stepnet.result import Bound
 
 
 def hard_problem(m=60, hidden=(8,), threshold="neuron"):
@@ -32,7 +33,7 @@ def test_a_separable_problem_is_proven_without_a_solver():
 
 
 def test_a_bound_by_a_solver_names_solver_and_scope():
-    certificate, _ = solve(noisy_problem(), Exact())
+    certificate, _ = solve(noisy_problem(), Exact(formulation="gates"))
     assert certificate.status == "OPTIMAL"
     assert certificate.loss == certificate.bound == 1
     assert certificate.scope.startswith("networks with margin >= ")
@@ -59,8 +60,9 @@ def test_the_time_limit_ends_with_a_verified_network(threshold):
     assert certificate.bound <= certificate.loss
 
 
-def test_gates_share_the_time():
-    certificate, _ = solve(hard_problem(80, (5,)), Exact(), time_limit=4)
+@pytest.mark.parametrize("formulation", ["sat", "gates"])
+def test_gates_share_the_time(formulation):
+    certificate, _ = solve(hard_problem(80, (5,)), Exact(formulation=formulation), time_limit=4)
     assert certificate.stop_reason == "time"
     assert certificate.runtime < 5
 
@@ -80,14 +82,15 @@ def test_a_callback_can_end_the_fit():
     assert run.budget.elapsed < 10
 
 
-def test_a_callback_that_raises_is_not_swallowed():
+@pytest.mark.parametrize("formulation", ["sat", "gates"])
+def test_a_callback_that_raises_is_not_swallowed(formulation):
     def fail(progress):
-        if progress.stage == "gates":
+        if progress.stage == formulation:
             raise ZeroDivisionError("on purpose")
 
     run = Run(hard_problem(40, (2,)), Budget(30), callbacks=(fail,))
     with pytest.raises(ZeroDivisionError, match="on purpose"):
-        Exact().work(run)
+        Exact(formulation=formulation).work(run)
 
 
 def test_the_trace_only_improves():
@@ -156,7 +159,7 @@ def test_a_solver_that_breaks_down_leaves_the_best_network(monkeypatch):
 
     monkeypatch.setattr("stepnet.backends.highs.Highs.solve", fail)
     problem = noisy_problem()
-    certificate, result = solve(problem, Exact(free_bounds=False))
+    certificate, result = solve(problem, Exact(formulation="gates", free_bounds=False))
     assert certificate.stop_reason == "solver failed"
     assert certificate.loss == problem.evaluate(result.network) < 10
 
@@ -181,10 +184,29 @@ def test_a_program_too_large_for_the_time_leaves_it_to_the_search():
         ([[0], [1]], [0, 1], (1,), "linear separation"),
         (XOR, [0, 1, 1, 0], (2,), "search"),
         ([[0], [0]], [0, 1], (1,), "free bounds"),
-        (XOR, [0, 1, 1, 0], (1,), "gates"),
+        (XOR, [0, 1, 1, 0], (1,), "correct sets"),
     ],
 )
 def test_the_proof_names_the_stage_that_closed_it(X, y, hidden, stage):
     certificate, _ = solve(make_problem(X, y, hidden), Prove())
     assert certificate.status == "OPTIMAL"
     assert stage in certificate.proof
+
+
+def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named():
+    ways = [((1,), "auto", "one_neuron"), ((), "auto", "one_neuron"), ((2,), "auto", "sat"), ((6,), "auto", "tight")]
+    for hidden, solver, name in [*ways, ((2,), "highs", "gates"), ((2, 2), "auto", "tight")]:
+        assert Exact(solver=solver).check(hard_problem(20, hidden)).name == name
+    assert Exact().check(hard_problem(20, (2,), "layer")).name == "tight"
+    weighted = make_problem([[0.0], [1.0]], [0, 1], (2,), sample_weight=[0.1234, 0.77])
+    assert Exact().check(weighted).name == "gates"
+
+
+def test_a_cut_off_rests_on_a_loss_that_is_computed_again():
+    problem = noisy_problem()
+    run = Run(problem, Budget(30))
+    Exact().work(run)
+    run.loss, run.bound, run.free_bound = 0.5, Bound(), Bound()  # a lie
+    Exact().close(run)
+    assert run.loss == problem.evaluate(run.network) == 1
+    assert run.bound.value == 1

@@ -67,6 +67,11 @@ class Run:
             self._report()
         return loss
 
+    def recheck(self) -> None:
+        """Compute the loss once more, before it becomes a cut-off that a proof rests on."""
+        if self.network is not None:
+            self.loss = self.evaluate(self.network)
+
     def settle(self, network: Network) -> None:
         """Make a network the answer, whatever its loss."""
         self.network, self.loss = network, self.evaluate(network)

@@ -14,16 +14,17 @@ from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Task
 from stepnet.backends.registry import backend_for, named_backend
 from stepnet.errors import Answer, InvalidInputError, NotAcceptedError, SolverFailure
-from stepnet.formulations.base import Encoding, Formulation
-from stepnet.formulations.registry import accepted_formulation, formulation_for
+from stepnet.formulations.base import Encoding
 from stepnet.formulations.tight import Tight
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
+from stepnet.methods.choice import Way, accepted_way
 from stepnet.methods.generation import Generation, nominal_master
 from stepnet.methods.search import effort_before_proof, search_within
 from stepnet.network import Network
 from stepnet.problem.last_layer import refitted
 from stepnet.problem.problem import Problem
+from stepnet.proofs.base import Proof
 from stepnet.result import Bound, Claim
 from stepnet.search.local_search import accepts_search
 from stepnet.search.polish import centred
@@ -38,9 +39,10 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    formulation : str or Formulation
-        ``"auto"`` (gates for one hidden layer of up to 5 neurons, tight otherwise), ``"gates"``,
-        ``"tight"``, ``"bilinear"``, ``"paper"``, or a formulation object.
+    formulation : str, Formulation or Proof
+        ``"auto"``: sat for one hidden layer of up to 5 neurons, tight otherwise; with a named solver gates for the
+        former. ``"sat"`` needs no program and no margin: its bounds hold for all networks. ``"gates"``, ``"tight"``,
+        ``"bilinear"`` and ``"paper"`` are programs. Or an object.
     solver : str
         ``"auto"``, ``"highs"``, ``"scip"``, ``"gurobi"`` or ``"cpsat"``.
     free_bounds : bool
@@ -52,7 +54,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         Where rows are uncertain, points belong to rows, or as in the paper to all rows at once.
     """
 
-    formulation: str | Formulation = "auto"
+    formulation: str | Way = "auto"
     solver: str = "auto"
     free_bounds: bool = True
     search_share: float = 0.1
@@ -60,7 +62,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
 
     def accepts(self, problem: Problem) -> Answer:
         if not problem.is_uncertain:
-            return accepted_formulation(self.formulation, problem)[1]
+            return accepted_way(self.formulation, problem, self.solver)[1]
         if problem.constraints.fewest:
             return Answer("sparsity='fewest' is for rows that are certain. Use a number of non-zero weights instead.")
         if problem.architecture.domains[0].is_integer:
@@ -68,7 +70,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
                 "programs of integer weights need data on a grid, which uncertain rows leave. "
                 "Use method='search', or weights=('real', ...) in the first layer."
             )
-        return accepted_formulation(self.formulation, self._master(problem))[1]
+        return accepted_way(self.formulation, self._master(problem), self.solver)[1]
 
     def _master(self, problem: Problem) -> Problem:
         """What formulations are asked about: the problem, or where rows are uncertain the first master problem."""
@@ -84,30 +86,36 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         self.thin(run)
         run.reshape(centred)
 
-    def check(self, problem: Problem) -> Formulation:
-        """The formulation for a problem; raises if it or the solver is not to be had."""
+    def check(self, problem: Problem) -> Way:
+        """The way to prove a problem; raises if it or the solver is not to be had."""
         if self.scenarios not in ("rows", "joint"):
             raise InvalidInputError(f"scenarios={self.scenarios!r} is not known; choose 'rows' or 'joint'.")
         if self.solver != "auto":
             named_backend(self.solver).require()
         self.require(problem)
-        return formulation_for(self.formulation, self._master(problem))
+        return accepted_way(self.formulation, self._master(problem), self.solver)[0]
 
     def has_time(self, run: Run) -> bool:
         """Whether the program can be written and handed over well within the time that is left."""
+        if isinstance(self.check(run.problem), Proof):
+            return True
         return _seconds_to_build(run.problem) <= run.budget.remaining / 2
 
     def close(self, run: Run) -> None:
         """Branch and bound on what is still open, with the best network as the start."""
-        formulation = self.check(run.problem)
+        way = self.check(run.problem)
         if not self.has_time(run):
             run.trouble = "program too large for the time"
             return
         if run.problem.is_uncertain:
             Generation(run, self).work()
             return
-        run.stage = formulation.name
-        encodings = list(formulation.encode(run.problem))
+        run.recheck()
+        run.stage = way.name
+        if isinstance(way, Proof):
+            way.work(run)
+            return
+        encodings = list(way.encode(run.problem))
         _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
 
     def thin(self, run: Run) -> None:

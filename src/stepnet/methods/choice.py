@@ -1,0 +1,48 @@
+"""Choice: which way to an exact answer, among proofs over correct sets and mixed-integer programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepnet.errors import Answer, InvalidInputError
+from stepnet.formulations.base import Formulation
+from stepnet.formulations.registry import FORMULATIONS
+from stepnet.problem.problem import Problem
+from stepnet.proofs.base import Proof
+from stepnet.proofs.registry import PROOFS
+
+Way = Formulation | Proof
+_MANY_ROWS = 5_000  # beyond, the search needs the time more
+
+
+def accepted_way(choice: str | Way, problem: Problem, solver: str = "auto") -> tuple[Way, Answer]:
+    """The way that a user chose, and whether it takes the problem.
+
+    ``"auto"`` is the first of one_neuron, sat, gates, tight that does. Where a solver is named, only programs come into
+    question; with very many rows, or weights of rows that have no common measure, neither does sat.
+    """
+    if choice == "auto":
+        return next(
+            (_asked(way, problem) for way in _candidates(problem, solver) if way.accepts(problem)), _last(problem)
+        )
+    way = {**PROOFS, **FORMULATIONS}.get(choice) if isinstance(choice, str) else choice
+    if not isinstance(way, Formulation | Proof):
+        names = ", ".join(map(repr, ["auto", *PROOFS, *FORMULATIONS]))
+        raise InvalidInputError(f"formulation={choice!r} is not known; choose one of {names}.")
+    return _asked(way, problem)
+
+
+def _candidates(problem: Problem, solver: str) -> Iterator[Way]:
+    if solver == "auto" and problem.dataset.n_rows <= _MANY_ROWS:
+        yield PROOFS["one_neuron"]
+        if problem.accuracy.step:
+            yield PROOFS["sat"]
+    yield FORMULATIONS["gates"]
+
+
+def _last(problem: Problem) -> tuple[Way, Answer]:
+    return _asked(FORMULATIONS["tight"], problem)
+
+
+def _asked(way: Way, problem: Problem) -> tuple[Way, Answer]:
+    return way, way.accepts(problem)

@@ -1,0 +1,9 @@
+"""The proofs by name."""
+
+from __future__ import annotations
+
+from stepnet.proofs.base import Proof
+from stepnet.proofs.one_neuron import OneNeuron
+from stepnet.proofs.sat import Sat
+
+PROOFS: dict[str, Proof] = {proof.name: proof for proof in (OneNeuron(), Sat())}

@@ -1,0 +1,203 @@
+"""Sat: which rows can the neurons of a hidden layer get right together? A SAT solver and the oracle decide it in turn.
+
+The solver knows the gate, the limit on the loss and the subsystems so far; where it finds sets of rows that would do,
+the oracle gives neurons for them, or subsystems among them, which the solver learns. There are no weights, no margins
+and no big-M: a bound holds for all networks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stepnet.errors import Answer
+from stepnet.gates import Gate, gates
+from stepnet.limits import Budget
+from stepnet.network import Layer, Network
+from stepnet.oracle import Neuron, Oracle
+from stepnet.problem.problem import Problem
+from stepnet.proofs.base import Host, Proof, accepts_correct_sets
+from stepnet.proofs.clauses import Numbering, gate_clauses, subsystem_clauses, sum_clauses
+from stepnet.proofs.pool import Pool
+from stepnet.result import ALL_NETWORKS, Bound
+
+SOLVER = "cadical195"
+TITLE = "CaDiCaL 1.9.5"
+_CONFLICTS = 2_000  # between two looks at the clock
+_LARGEST_SUM = 500  # of misclassified rows, in units of their weights
+_FIRST_PACKINGS = 10
+_MAX_TURNS = 12
+
+
+class Sat(Proof):
+    """Correct sets by SAT, gate by gate; the gates share the subsystems, the best loss and the time."""
+
+    name = "sat"
+
+    def accepts(self, problem: Problem) -> Answer:
+        return accepts_correct_sets(problem, self.name)
+
+    def work(self, host: Host) -> None:
+        problem = host.problem
+        weights = Weights.of(problem, host.loss)
+        oracle, pool = Oracle(problem.dataset.X, problem.dataset.y == 1, host.seed), Pool()
+        everything = np.arange(problem.dataset.n_rows)
+        for _ in range(_FIRST_PACKINGS):
+            for subsystem in oracle.packing(everything, host.must_stop)[0]:
+                pool.add(subsystem)
+        width = problem.architecture.hidden[0] if problem.architecture.hidden else 1
+        most = max(0, weights.limit_below(host.loss))
+        decisions = [GateDecision(problem, gate, weights, most, oracle, pool) for gate in gates(width)]
+        try:
+            self._take_turns(host, decisions)
+        finally:
+            for decision in decisions:
+                decision.close()
+
+    def _take_turns(self, host: Host, decisions: list[GateDecision]) -> None:
+        """Each open gate gets half of its share of the time, then all that is left, in turns."""
+        still_open, share = decisions, 2.0
+        for _ in range(_MAX_TURNS):
+            waiting = len(still_open)
+            for number, decision in enumerate(still_open):
+                now = host.budget.elapsed
+                end = now + host.budget.remaining / (share * (waiting - number))
+                decision.work(host, host.budget.until(end))
+                self._raise_bound(host, decisions)
+                if host.is_over:
+                    return
+            still_open = [decision for decision in still_open if not decision.is_closed(host.loss)]
+            if not still_open or host.budget.stop_reason is not None:
+                return
+            share = 1.5
+
+    def _raise_bound(self, host: Host, decisions: list[GateDecision]) -> None:
+        weights, pool = decisions[0].weights, decisions[0].pool
+        scaled = "" if weights.is_exact else f", row weights rounded down to multiples of {weights.unit:.3g}"
+        host.raise_bound(
+            Bound(
+                weights.unit * min(decision.lower for decision in decisions),
+                scope=ALL_NETWORKS,
+                proof=f"correct sets: {len(pool)} infeasible subsystems checked in rationals, "
+                f"{len(decisions)} {'gate' if len(decisions) == 1 else 'gates'} refuted{scaled}",
+                claimed_by=TITLE,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Row weights as integers: a loss is at least ``unit`` times what it is in them, equal if ``is_exact``."""
+
+    integers: tuple[int, ...]
+    unit: float
+    is_exact: bool
+
+    @classmethod
+    def of(cls, problem: Problem, loss: float) -> Weights:
+        step = problem.accuracy.step
+        is_exact = bool(step) and loss / step <= _LARGEST_SUM
+        unit = step if is_exact else loss / _LARGEST_SUM
+        multiples = problem.dataset.weights / unit
+        integers = np.round(multiples) if is_exact else np.floor(multiples)
+        return cls(tuple(int(value) for value in integers), unit, is_exact)
+
+    def limit_below(self, loss: float) -> int:
+        """What a network that loses less can lose at most, in these integers."""
+        return round(loss / self.unit) - 1 if self.is_exact else math.ceil(loss / self.unit) - 1
+
+
+class GateDecision:
+    """Networks of one gate: is there one that loses at most so much?"""
+
+    def __init__(self, problem: Problem, gate: Gate, weights: Weights, most: int, oracle: Oracle, pool: Pool) -> None:
+        from pysat.solvers import Solver
+
+        self.problem, self.gate, self.weights, self.oracle, self.pool = problem, gate, weights, oracle, pool
+        self.lower = 0  # no network of this gate loses less, in units of the weights
+        self._is_stuck = False  # nothing more can be learned: of a network with the least rounded loss, or by rounding
+        self.most = most
+        self._numbers = Numbering(problem.dataset.n_rows, len(gate.weights))
+        self._solver = Solver(name=SOLVER)
+        for clause in gate_clauses(gate, problem.dataset.y.tolist(), self._numbers):
+            self._solver.add_clause(clause)
+        clauses, self._sums = sum_clauses(weights.integers, most, self._numbers)
+        for clause in clauses:
+            self._solver.add_clause(clause)
+        self._n_told = 0
+
+    def close(self) -> None:
+        self._solver.delete()
+
+    def is_closed(self, loss: float) -> bool:
+        """Whether no network of this gate is better than the best one known, or there is nothing left to try."""
+        return self._is_stuck or self.lower > self.weights.limit_below(loss)
+
+    def work(self, host: Host, budget: Budget) -> None:
+        """Ask for a better network than the best one; if that takes too long, climb from below."""
+        if self.weights.is_exact:
+            part = budget.until(budget.elapsed + budget.remaining / 2)
+            while not self.is_closed(host.loss) and part.stop_reason is None:
+                self.decide(self.weights.limit_below(host.loss), part, host.offer)
+        while not self.is_closed(host.loss) and budget.stop_reason is None:
+            if self.decide(self.lower, budget, host.offer) and not self.weights.is_exact:
+                self._is_stuck = True
+
+    def decide(self, limit: int, budget: Budget, offer: Callable[[Network], float]) -> Network | bool | None:
+        """A network that loses at most ``limit`` in units of the weights; False if there is none, None if that is open.
+
+        Networks on the way are offered too.
+        """
+        assert limit <= self.most
+        bounds = [-variable for total, variable in self._sums.items() if total > limit]
+        while True:
+            self._tell()
+            answer = self._solve(bounds, budget)
+            if answer is None:
+                return None
+            if not answer:
+                self.lower = max(self.lower, limit + 1)
+                return False
+            n_right = self._numbers.n_rows * self._numbers.width
+            network, n_new = self._learn(np.array(self._solver.get_model()[:n_right]) > 0)
+            if network is not None:
+                offer(network)
+            if not n_new:
+                self._is_stuck = network is None
+                return network
+
+    def _tell(self) -> None:
+        """Tell the solver what the pool has learned since."""
+        for subsystem in self.pool.subsystems[self._n_told :]:
+            for clause in subsystem_clauses(subsystem.rows, self._numbers):
+                self._solver.add_clause(clause)
+        self._n_told = len(self.pool)
+
+    def _solve(self, assumptions: list[int], budget: Budget) -> bool | None:
+        while budget.stop_reason is None:
+            self._solver.conf_budget(_CONFLICTS)
+            answer: bool | None = self._solver.solve_limited(assumptions=assumptions)
+            if answer is not None:
+                return answer
+        return None
+
+    def _learn(self, right: Any) -> tuple[Network | None, int]:
+        """Subsystems of a model's sets join the pool; the network of the rows that are left, and how many joined."""
+        sets = right.reshape(self._numbers.n_rows, self._numbers.width)
+        neurons: list[Neuron | None] = []
+        n_new = 0
+        for j in range(self._numbers.width):
+            found, _, neuron = self.oracle.packing(np.flatnonzero(sets[:, j]))
+            n_new += sum(self.pool.add(subsystem) for subsystem in found)
+            neurons.append(neuron)
+        sound = [neuron for neuron in neurons if neuron is not None]
+        return (self._network(sound) if len(sound) == len(neurons) else None), n_new
+
+    def _network(self, neurons: list[Neuron]) -> Network:
+        weights = np.array([neuron.weights for neuron in neurons])
+        hidden = Layer(weights, np.array([neuron.threshold for neuron in neurons]))
+        return Network((hidden, self.gate.layer) if self.problem.architecture.hidden else (hidden,))

@@ -1,0 +1,46 @@
+"""One neuron: optima of brute force, for all networks and any weights of rows."""
+
+import numpy as np
+import pytest
+
+import brute_force
+from conftest import make_problem, solve
+from stepnet.errors import NotAcceptedError
+from stepnet.limits import Budget
+from stepnet.methods.base import Run
+from stepnet.methods.begin import begin
+from stepnet.methods.exact import Exact
+from stepnet.proofs.one_neuron import OneNeuron
+
+ALONE = Exact(formulation="one_neuron", free_bounds=False, search_share=0)
+
+
+@pytest.mark.parametrize("hidden", [(1,), ()])
+@pytest.mark.parametrize("seed", range(12))
+def test_it_proves_the_optimum_of_brute_force(seed, hidden):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 4)), int(rng.integers(4, 11))
+    X = rng.normal(size=(m, n)) if seed % 2 else rng.integers(-1, 2, (m, n)).astype(float)
+    weights = [None, rng.integers(1, 4, m).astype(float), rng.random(m) + 0.1][seed % 3]
+    problem = make_problem(X, rng.permutation(np.arange(m) % 2), hidden, sample_weight=weights)
+    certificate, _ = solve(problem, ALONE, time_limit=30)
+    data = problem.dataset
+    best = brute_force.best_loss(data.X, data.y, (1,), "neuron", data.weights)
+    assert (certificate.status, certificate.scope) == ("OPTIMAL", "all networks")
+    assert certificate.loss == pytest.approx(best)
+    assert best == 0 or "infeasible subsystems" in certificate.proof
+
+
+def test_the_time_limit_leaves_a_bound_that_holds():
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.normal(size=(150, 6)), rng.integers(0, 2, 150), (1,))
+    run = Run(problem, Budget(2.0))
+    begin(run, None, separate=False)
+    OneNeuron().work(run)
+    assert run.budget.elapsed < 3.5
+    assert 0 < run.bound.value <= run.loss
+
+
+def test_two_neurons_are_referred_to_sat():
+    with pytest.raises(NotAcceptedError, match="formulation='sat'"):
+        solve(make_problem([[0.0], [1.0]], [0, 1], (2,)), ALONE)
