@@ -32,6 +32,7 @@ from stepnet.errors import Answer
 from stepnet.formulations.registry import FORMULATIONS
 from stepnet.methods.generation import nominal_master
 from stepnet.problem.problem import Problem
+from stepnet.proofs.registry import PROOFS
 
 PAGE = Path(__file__).with_name("choices.md")
 
@@ -102,7 +103,7 @@ def answers(problem: Problem) -> dict[str, Answer]:
     """What formulations, solvers (with the formulation ``tight``) and methods say of a problem."""
     # Where rows are uncertain, a formulation writes the master problem of column-and-constraint generation.
     asked = nominal_master(problem) if problem.is_uncertain else problem
-    found = {name: Exact(formulation=name).accepts(problem) for name in FORMULATIONS}
+    found = {name: Exact(formulation=name).accepts(problem) for name in (*PROOFS, *FORMULATIONS)}
     model = FORMULATIONS["tight"].encode(asked)[0].model if found["tight"] else None
     for name, backend in BACKENDS.items():
         found[name] = found["tight"] if model is None else backend.accepts(model)
@@ -110,12 +111,12 @@ def answers(problem: Problem) -> dict[str, Answer]:
 
 
 def page() -> str:
-    columns = [*FORMULATIONS, *BACKENDS, *METHODS]
+    columns = [*PROOFS, *FORMULATIONS, *BACKENDS, *METHODS]
     lines = [
         "# What works with what",
         "",
-        "Written by `python docs/choices.py`, which asks the code itself; a test compares. Formulations, then solvers",
-        "(with the formulation `tight`), then methods. A number says why not, below; the message says what would do.",
+        "Written by `python docs/choices.py`, which asks the code itself; a test compares. Proofs, formulations, then",
+        "solvers (with the formulation `tight`), then methods. A number says why not, below; the message says what would do.",
         'With `output="one_vs_one"`, the default for several classes, every pair is a problem of two classes.',
         "",
         "| choice | " + " | ".join(columns) + " |",

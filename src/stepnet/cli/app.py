@@ -49,7 +49,8 @@ Lowers = Annotated[
     list[str] | None,
     typer.Option(help="Column that may only lower the score; may be repeated.", show_default=False),
 ]
-FormulationName = Annotated[str, typer.Option(help="auto, gates, tight, bilinear or paper.")]
+FormulationName = Annotated[str, typer.Option(help="auto, one_neuron, sat, gates, tight, bilinear or paper.")]
+ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
 
@@ -297,7 +298,7 @@ def export(
     weights: Weights = "real",
     activation: Activation = "step",
     output: Output = "one_hot",
-    formulation: FormulationName = "tight",
+    formulation: ProgramName = "tight",
     sample_weight: WeightColumn = None,
     drop: Drop = None,
 ) -> None:
@@ -361,7 +362,7 @@ def instances(
     only: Annotated[
         list[str] | None, typer.Option(help="Name of an instance; may be repeated. Default: all.", show_default=False)
     ] = None,
-    formulation: Annotated[str, typer.Option(help="tight, gates or paper.")] = "tight",
+    formulation: ProgramName = "tight",
     solve: Annotated[float, typer.Option(help="Seconds to try to improve each record.")] = 0.0,
 ) -> None:
     """Write the benchmark instances of this field as .mps, with the best that is known, each verified."""
