@@ -22,7 +22,7 @@ from stepnet.methods.exact import Exact
 from stepnet.search.local_search import kernels_ready
 
 METHODS = {
-    "Exact()": Exact(),
+    "gates": Exact(formulation="gates"),
     "Theorem 2, two-sided": Exact(formulation=Paper(two_sided=True), solver="highs", search_share=0),
     "Theorem 2, as printed": Exact(formulation=Paper(), solver="highs", search_share=0),
 }

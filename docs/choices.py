@@ -115,8 +115,9 @@ def page() -> str:
     lines = [
         "# What works with what",
         "",
-        "Written by `python docs/choices.py`, which asks the code itself; a test compares. Proofs, formulations, then",
-        "solvers (with the formulation `tight`), then methods. A number says why not, below; the message says what would do.",
+        "Written by `python docs/choices.py`, which asks the code itself; a test compares. Proofs and formulations,",
+        "then solvers (with the formulation `tight`), then methods. A number says why not, below; the message says what",
+        "would do.",
         'With `output="one_vs_one"`, the default for several classes, every pair is a problem of two classes.',
         "",
         "| choice | " + " | ".join(columns) + " |",
