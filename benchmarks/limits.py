@@ -19,7 +19,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     StepClassifier(hidden=(2,), time_limit=60).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     cases = {
-        "gates, 559 x 9, 3 neurons": (559, 9, (3,), Exact()),
+        "gates, 559 x 9, 3 neurons": (559, 9, (3,), Exact(formulation="gates")),
         "tight, 559 x 9, 25 neurons": (559, 9, (25,), Exact()),
         "tight, 300 x 8, 10 and 10 neurons": (300, 8, (10, 10), Exact()),
         "Theorem 2, 559 x 9, 50 neurons": (559, 9, (50,), Exact(formulation="paper")),

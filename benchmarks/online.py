@@ -15,24 +15,26 @@ import numpy as np
 from stepnet import Exact, StepClassifier
 from stepnet.datasets import load_breast_cancer_wisconsin
 
+GATES = Exact(formulation="gates")
+
 
 def instances():
     rng = np.random.default_rng(0)
     X, y = load_breast_cancer_wisconsin(return_X_y=True)
     order = rng.permutation(len(X))[:300]
-    yield "Breast Cancer, 300 rows, one neuron", X[order], y[order], StepClassifier((1,), method=Exact())
+    yield "Breast Cancer, 300 rows, one neuron", X[order], y[order], StepClassifier((1,), method=GATES)
     X, y = rng.integers(-4, 5, (60, 4)).astype(float), rng.integers(0, 2, 60)
     yield "random labels, 60 rows, ternary, two neurons", X, y, StepClassifier((2,), weights="ternary", method=Exact())
     X = rng.normal(size=(50, 3))
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0.3) ^ (rng.random(50) < 0.03)
-    yield "noisy XOR, 50 rows, two neurons", X, y.astype(int), StepClassifier((2,), method=Exact())
+    yield "noisy XOR, 50 rows, two neurons", X, y.astype(int), StepClassifier((2,), method=GATES)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=120.0)
     seconds = parser.parse_args().seconds
-    StepClassifier((1,), method=Exact()).fit([[0], [1], [2], [3]], [0, 1, 0, 1])  # loads kernels and solvers
+    StepClassifier((1,), method=GATES).fit([[0], [1], [2], [3]], [0, 1, 0, 1])  # loads kernels and solvers
     for name, X, y, model in instances():
         model.set_params(time_limit=seconds, random_state=0)
         online, scratch = 0.0, 0.0
