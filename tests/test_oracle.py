@@ -83,6 +83,27 @@ def test_equal_rows_of_both_classes_are_a_subsystem():
     assert Oracle(X, on).ask(np.arange(3)) == Subsystem((0, 2), (1, 1))
 
 
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [1e-300]]),
+        np.array([[0.0], [1e6], [2e6], [3e6], [4e6], [1e-36]], dtype=np.float32),
+        np.array([[0.0], [1.0], [0.0], [1.0], [0.0], [1.0]]) * 5e-324,
+        np.array([[0.0], [1e300], [-1e300], [1e-300], [5.0], [1e308]]),
+    ],
+)
+def test_extreme_numbers_are_no_danger(X):
+    on = np.array([False, True, True, False, False, True])
+    found, left, neuron = Oracle(X, on).packing(np.arange(6))
+    assert all(is_true(subsystem, X.astype(float), on) for subsystem in found)
+    if neuron is not None:
+        check(neuron, X[left].astype(float), on[left])
+
+
+def test_no_rows_at_all_have_a_neuron():
+    assert isinstance(Oracle(np.zeros((3, 2)), np.array([True, False, True])).ask(np.arange(0)), Neuron)
+
+
 TRUE = Subsystem((0, 1, 2), (1, 1, 2))  # 0 and 2 are on, 1 between them is off
 X_LINE, ON_LINE = np.array([[0.0], [2.0], [1.0]]), np.array([True, True, False])
 

@@ -46,9 +46,11 @@ class Oracle:
     """Answers for subsets of some rows, of which those with ``on`` must switch the neuron on."""
 
     def __init__(self, X: Floats, on: NDArray[np.bool_], seed: int = 0) -> None:
+        X = np.asarray(X, dtype=np.float64)
         self.X, self.on = X, on
         low, high = X.min(axis=0), X.max(axis=0)
-        self._middle, self._half = low / 2 + high / 2, np.where(high > low, high / 2 - low / 2, 1.0)
+        half = high / 2 - low / 2
+        self._middle, self._half = low / 2 + high / 2, np.where(half > 0, half, 1.0)
         signs = np.where(on, 1.0, -1.0)
         scaled = (X - self._middle) / self._half
         self._columns = np.ascontiguousarray(
@@ -57,12 +59,14 @@ class Oracle:
         self._integers = _integer_columns(X, on)
         self._rng = np.random.default_rng(seed)
 
-    def ask(self, rows: Indices) -> Neuron | Subsystem | None:
-        """A neuron or a subsystem of the rows; None if rounding leaves it undecided."""
+    def ask(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Neuron | Subsystem | None:
+        """A neuron or a subsystem of the rows; None if rounding leaves it undecided, or the time is up."""
+        if not len(rows):
+            return Neuron(np.zeros(self.X.shape[1]), 0.0)
         distance, passive, point = _nearest(self._columns, rows, int(self._rng.integers(2**31)))
         if distance <= _NEAR:
-            return self._subsystem(rows[passive]) or self._exact(rows)
-        return self._neuron(rows, point) or self._exact(rows)
+            return self._subsystem(rows[passive]) or self._exact(rows, should_stop)
+        return self._neuron(rows, point) or self._exact(rows, should_stop)
 
     def packing(
         self, rows: Indices, should_stop: Callable[[], bool] = lambda: False
@@ -70,7 +74,7 @@ class Oracle:
         """Disjoint subsystems, the rows that are left, and a neuron for those (None if that is undecided)."""
         found: list[Subsystem] = []
         while not should_stop():
-            answer = self.ask(rows)
+            answer = self.ask(rows, should_stop)
             if not isinstance(answer, Subsystem):
                 return found, rows, answer
             found.append(answer)
@@ -95,16 +99,20 @@ class Oracle:
         signs = activations(self.X[rows], weights[None], np.array([threshold]))[1][:, 0]
         return Neuron(weights, threshold) if np.array_equal(signs >= 0, self.on[rows]) else None
 
-    def _exact(self, rows: Indices) -> Neuron | Subsystem | None:
+    def _exact(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Neuron | Subsystem | None:
         """The same question in rational arithmetic: slow, for rows that floats leave in doubt."""
-        basis, direction = _gordan([self._integers[i] for i in rows])
+        basis, direction = _gordan([self._integers[i] for i in rows], should_stop)
         if basis is not None:
             return self._subsystem(rows[basis])
-        assert direction is not None
+        if direction is None:
+            return None
         largest = max(abs(value) for value in direction)
-        scaled = [float(value / largest) for value in direction]
-        grid = np.ldexp(1.0, -_grids(self.X)[0])  # integers are multiples of these powers of two
-        weights, threshold = np.array(scaled[:-1]) * grid, -scaled[-1]
+        units = [Fraction(2) ** -int(exponent) for exponent in _exponents(self.X)] + [Fraction(-1)]
+        try:
+            scaled = [float(value * unit / largest) for value, unit in zip(direction, units, strict=True)]
+        except OverflowError:
+            return None
+        weights, threshold = np.array(scaled[:-1]), scaled[-1]
         signs = activations(self.X[rows], weights[None], np.array([threshold]))[1][:, 0]
         return Neuron(weights, threshold) if np.array_equal(signs >= 0, self.on[rows]) else None
 
@@ -160,22 +168,27 @@ def null_vector(columns: list[list[int]]) -> list[int] | None:
     return [value // divisor for value in values]
 
 
-def _grids(X: Floats) -> tuple[NDArray[np.int64], Any]:
-    """For every column of X the power of two that all of it is a multiple of; and the multiples."""
-    exponents = np.array([quantum(column) for column in X.T], dtype=np.int64)
-    return exponents, np.ldexp(X, -exponents)
+def _exponents(X: Floats) -> list[int]:
+    """For every column of X the largest power of two that all of it is a multiple of."""
+    return [quantum(column) for column in X.T]
 
 
 def _integer_columns(X: Floats, on: NDArray[np.bool_]) -> list[list[int]]:
     """±(x, 1) of every row, each feature in its own unit, as integers."""
-    _, multiples = _grids(X)
+    mantissas, exponents = np.frexp(X)
+    integers = np.ldexp(mantissas, 53).astype(np.int64).tolist()
+    shifts = (exponents - 53 - np.array(_exponents(X), dtype=np.int64)).tolist()
+    signs = np.where(on, 1, -1).tolist()
     return [
-        [sign * int(value) for value in row] + [sign]
-        for row, sign in zip(multiples.tolist(), np.where(on, 1, -1).tolist(), strict=True)
+        [sign * (value << shift if shift >= 0 else value >> -shift) for value, shift in zip(row, by, strict=True)]
+        + [sign]
+        for row, by, sign in zip(integers, shifts, signs, strict=True)
     ]
 
 
-def _gordan(columns: list[list[int]]) -> tuple[list[int] | None, list[Fraction] | None]:
+def _gordan(
+    columns: list[list[int]], should_stop: Callable[[], bool]
+) -> tuple[list[int] | None, list[Fraction] | None]:
     """Either columns that 0 is a convex combination of, or a direction with a positive product with every column.
 
     The simplex method in rationals by Bland's rule, which never cycles.
@@ -187,6 +200,8 @@ def _gordan(columns: list[list[int]]) -> tuple[list[int] | None, list[Fraction] 
     inverse = [[Fraction(int(r == c)) for c in range(n)] for r in range(n)]
     basis = [-1 - r for r in range(n)]  # artificial to begin with
     while True:
+        if should_stop():
+            return None, None
         costs = [sum((inverse[r][c] for r in range(n) if basis[r] < 0), Fraction(0)) for c in range(n)]
         entering = next(
             (c for c in range(len(columns)) if sum(costs[r] * table[r][c] for r in range(n)) > 0 and c not in basis),
@@ -211,7 +226,7 @@ def _gordan(columns: list[list[int]]) -> tuple[list[int] | None, list[Fraction] 
     return [basis[r] for r in range(n) if basis[r] >= 0 and values[r]], None
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _nearest(columns: Any, rows: Any, seed: int) -> Any:
     """The nearest point to (0, 1) of the cone of some rows of ``columns``: squared distance, rows of it, difference.
 

@@ -202,6 +202,15 @@ def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named
     assert Exact().check(weighted).name == "gates"
 
 
+def test_where_a_proof_gives_up_auto_goes_on_with_a_program():
+    rng = np.random.default_rng(0)
+    problem = make_problem(
+        rng.normal(size=(10, 1)), rng.permutation(np.arange(10) % 2), (2,), sample_weight=[1000.0] * 9 + [1.0]
+    )
+    certificate, _ = solve(problem, Exact(search_share=0), time_limit=20)
+    assert certificate.status == "OPTIMAL"
+
+
 def test_a_cut_off_rests_on_a_loss_that_is_computed_again():
     problem = noisy_problem()
     run = Run(problem, Budget(30))

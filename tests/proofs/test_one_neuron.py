@@ -21,7 +21,7 @@ def test_it_proves_the_optimum_of_brute_force(seed, hidden):
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(1, 4)), int(rng.integers(4, 11))
     X = rng.normal(size=(m, n)) if seed % 2 else rng.integers(-1, 2, (m, n)).astype(float)
-    weights = [None, rng.integers(1, 4, m).astype(float), rng.random(m) + 0.1][seed % 3]
+    weights = [None, rng.integers(1, 4, m).astype(float), rng.choice([0.25, 0.5, 0.75], m)][seed % 3]
     problem = make_problem(X, rng.permutation(np.arange(m) % 2), hidden, sample_weight=weights)
     certificate, _ = solve(problem, ALONE, time_limit=30)
     data = problem.dataset
@@ -44,3 +44,8 @@ def test_the_time_limit_leaves_a_bound_that_holds():
 def test_two_neurons_are_referred_to_sat():
     with pytest.raises(NotAcceptedError, match="formulation='sat'"):
         solve(make_problem([[0.0], [1.0]], [0, 1], (2,)), ALONE)
+
+
+def test_weights_without_a_common_measure_are_refused():
+    with pytest.raises(NotAcceptedError, match="formulation='gates'"):
+        solve(make_problem([[0.0], [1.0], [2.0]], [0, 1, 0], (1,), sample_weight=[0.123, 0.77, 1e-8]), ALONE)

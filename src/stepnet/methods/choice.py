@@ -19,7 +19,7 @@ def accepted_way(choice: str | Way, problem: Problem, solver: str = "auto") -> t
     """The way that a user chose, and whether it takes the problem.
 
     ``"auto"`` is the first of one_neuron, sat, gates, tight that does. Where a solver is named, only programs come into
-    question; with very many rows, or weights of rows that have no common measure, neither does sat.
+    question, and so with very many rows, or weights of rows that have no common measure.
     """
     if choice == "auto":
         return next(
@@ -33,10 +33,8 @@ def accepted_way(choice: str | Way, problem: Problem, solver: str = "auto") -> t
 
 
 def _candidates(problem: Problem, solver: str) -> Iterator[Way]:
-    if solver == "auto" and problem.dataset.n_rows <= _MANY_ROWS:
-        yield PROOFS["one_neuron"]
-        if problem.accuracy.step:
-            yield PROOFS["sat"]
+    if solver == "auto" and problem.dataset.n_rows <= _MANY_ROWS and problem.accuracy.step:
+        yield from PROOFS.values()
     yield FORMULATIONS["gates"]
 
 

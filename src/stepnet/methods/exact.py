@@ -14,7 +14,7 @@ from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Task
 from stepnet.backends.registry import backend_for, named_backend
 from stepnet.errors import Answer, InvalidInputError, NotAcceptedError, SolverFailure
-from stepnet.formulations.base import Encoding
+from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.tight import Tight
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
@@ -114,7 +114,11 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         run.stage = way.name
         if isinstance(way, Proof):
             way.work(run)
-            return
+            if run.is_over or self.formulation != "auto":
+                return
+            way = accepted_way("auto", run.problem, "highs")[0]  # a program may know more
+            assert isinstance(way, Formulation)
+            run.stage = way.name
         encodings = list(way.encode(run.problem))
         _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
 

@@ -3,8 +3,9 @@
     min Σ weight_i · e_i   subject to   Σ_{i in S} e_i >= 1 for every subsystem S,   e_i in {0, 1}
 
 Rounds of the linear relaxation find most of the subsystems that matter, then the program itself is solved, and the rows
-that it keeps are asked of the oracle, until they have a neuron. Its numbers are 0 and 1, so that a solver's tolerances
-are no danger, and each of its bounds holds for all neurons.
+that it keeps are asked of the oracle, until they have a neuron. Its numbers are small integers, so that a solver's
+tolerances are no danger; weights of rows without a common measure are refused, since next to a heavy row the light ones
+would vanish in them. Each of its bounds holds for all neurons.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from stepnet.result import ALL_NETWORKS, Bound
 _FIRST_PACKINGS = 10
 _ROUNDS = 60  # of the relaxation at most
 _IDLE_ROUNDS = 5  # without progress
+_TOLERANCE = 2e-7  # of reduced costs; the solver's own is 1e-7
 _THRESHOLDS = (1e-6, 0.1, 0.2, 0.34, 0.5)  # rows that the relaxation gives up less than this are asked for together
 
 
@@ -43,6 +45,11 @@ class OneNeuron(Proof):
                 f"formulation='one_neuron' accepts hidden=(1,) or (); got hidden={problem.architecture.hidden}. "
                 f"Use formulation='sat'."
             )
+        if not problem.accuracy.step:
+            return Answer(
+                "formulation='one_neuron' needs weights of rows that are multiples of one number. "
+                "Use formulation='gates'."
+            )
         return accepts_correct_sets(problem, self.name)
 
     def work(self, host: Host) -> None:
@@ -55,7 +62,9 @@ class _Cover:
     def __init__(self, host: Host) -> None:
         self.host, self.problem = host, host.problem
         dataset = host.problem.dataset
-        self.weights = dataset.weights / host.problem.accuracy.unit
+        self.weights = np.round(dataset.weights / host.problem.accuracy.step)
+        # What reduced costs that are wrong by the solver's tolerance add up to.
+        self.safety = _TOLERANCE * dataset.n_rows
         self.oracle, self.pool = Oracle(dataset.X, dataset.y == 1, host.seed), Pool()
         self.backend = named_backend("highs")
         self.everything: Indices = np.arange(dataset.n_rows)
@@ -120,7 +129,7 @@ class _Cover:
         if math.isfinite(value):
             self.host.raise_bound(
                 Bound(
-                    accuracy.round_up(value * accuracy.unit),
+                    accuracy.round_up((value - self.safety) * accuracy.step),
                     scope=ALL_NETWORKS,
                     proof=f"correct sets: {what} over {len(self.pool)} infeasible subsystems checked in rationals",
                     claimed_by=f"{self.backend.title} {self.backend.version()}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ from stepnet.result import ALL_NETWORKS, Bound
 SOLVER = "cadical195"
 TITLE = "CaDiCaL 1.9.5"
 _CONFLICTS = 2_000  # between two looks at the clock
-_LARGEST_SUM = 500  # of misclassified rows, in units of their weights
+_LARGEST_SUM = 100  # of misclassified rows, in units of their weights
 _FIRST_PACKINGS = 10
 _MAX_TURNS = 12
 
@@ -43,6 +44,9 @@ class Sat(Proof):
 
     def work(self, host: Host) -> None:
         problem = host.problem
+        step = problem.accuracy.step
+        if step and host.loss / step > _LARGEST_SUM:
+            return  # sums as large as that are out of reach
         weights = Weights.of(problem, host.loss)
         oracle, pool = Oracle(problem.dataset.X, problem.dataset.y == 1, host.seed), Pool()
         everything = np.arange(problem.dataset.n_rows)
@@ -51,12 +55,13 @@ class Sat(Proof):
                 pool.add(subsystem)
         width = problem.architecture.hidden[0] if problem.architecture.hidden else 1
         most = max(0, weights.limit_below(host.loss))
-        decisions = [GateDecision(problem, gate, weights, most, oracle, pool) for gate in gates(width)]
-        try:
-            self._take_turns(host, decisions)
-        finally:
-            for decision in decisions:
-                decision.close()
+        with ThreadPoolExecutor(1) as worker:
+            turns = [GateDecision(problem, gate, weights, most, oracle, pool, worker) for gate in gates(width)]
+            try:
+                self._take_turns(host, turns)
+            finally:
+                for decision in turns:
+                    decision.close()
 
     def _take_turns(self, host: Host, decisions: list[GateDecision]) -> None:
         """Each open gate gets half of its share of the time, then all that is left, in turns."""
@@ -103,6 +108,7 @@ class Weights:
         is_exact = bool(step) and loss / step <= _LARGEST_SUM
         unit = step if is_exact else loss / _LARGEST_SUM
         multiples = problem.dataset.weights / unit
+        multiples = np.minimum(multiples, _LARGEST_SUM + 2)  # heavier rows are out of the question alike
         integers = np.round(multiples) if is_exact else np.floor(multiples)
         return cls(tuple(int(value) for value in integers), unit, is_exact)
 
@@ -114,24 +120,41 @@ class Weights:
 class GateDecision:
     """Networks of one gate: is there one that loses at most so much?"""
 
-    def __init__(self, problem: Problem, gate: Gate, weights: Weights, most: int, oracle: Oracle, pool: Pool) -> None:
-        from pysat.solvers import Solver
-
+    def __init__(
+        self,
+        problem: Problem,
+        gate: Gate,
+        weights: Weights,
+        most: int,
+        oracle: Oracle,
+        pool: Pool,
+        worker: ThreadPoolExecutor,
+    ) -> None:
         self.problem, self.gate, self.weights, self.oracle, self.pool = problem, gate, weights, oracle, pool
         self.lower = 0  # no network of this gate loses less, in units of the weights
-        self._is_stuck = False  # nothing more can be learned: of a network with the least rounded loss, or by rounding
         self.most = most
+        self._is_stuck = False  # nothing more can be learned: of a network with the least rounded loss, or by rounding
+        self._worker = worker  # off the main thread python-sat leaves Ctrl-C alone
         self._numbers = Numbering(problem.dataset.n_rows, len(gate.weights))
-        self._solver = Solver(name=SOLVER)
-        for clause in gate_clauses(gate, problem.dataset.y.tolist(), self._numbers):
-            self._solver.add_clause(clause)
-        clauses, self._sums = sum_clauses(weights.integers, most, self._numbers)
-        for clause in clauses:
-            self._solver.add_clause(clause)
+        self._sums: dict[int, int] = {}
+        self._solver: Any = None
         self._n_told = 0
 
+    def _begin(self) -> None:
+        """Write the clauses when the first turn comes: many gates are never reached."""
+        from pysat.solvers import Solver
+
+        self._solver = Solver(name=SOLVER)
+        for clause in gate_clauses(self.gate, self.problem.dataset.y.tolist(), self._numbers):
+            self._solver.add_clause(clause)
+        clauses, self._sums = sum_clauses(self.weights.integers, self.most, self._numbers)
+        for clause in clauses:
+            self._solver.add_clause(clause)
+
     def close(self) -> None:
-        self._solver.delete()
+        """Delete the solver, after what it still computes."""
+        if self._solver is not None:
+            self._worker.submit(self._solver.delete).result()
 
     def is_closed(self, loss: float) -> bool:
         """Whether no network of this gate is better than the best one known, or there is nothing left to try."""
@@ -153,6 +176,8 @@ class GateDecision:
         Networks on the way are offered too.
         """
         assert limit <= self.most
+        if self._solver is None:
+            self._begin()
         bounds = [-variable for total, variable in self._sums.items() if total > limit]
         while True:
             self._tell()
@@ -163,11 +188,11 @@ class GateDecision:
                 self.lower = max(self.lower, limit + 1)
                 return False
             n_right = self._numbers.n_rows * self._numbers.width
-            network, n_new = self._learn(np.array(self._solver.get_model()[:n_right]) > 0)
+            network, n_new = self._learn(np.array(self._solver.get_model()[:n_right]) > 0, budget)
             if network is not None:
                 offer(network)
             if not n_new:
-                self._is_stuck = network is None
+                self._is_stuck = network is None and budget.stop_reason is None
                 return network
 
     def _tell(self) -> None:
@@ -180,18 +205,18 @@ class GateDecision:
     def _solve(self, assumptions: list[int], budget: Budget) -> bool | None:
         while budget.stop_reason is None:
             self._solver.conf_budget(_CONFLICTS)
-            answer: bool | None = self._solver.solve_limited(assumptions=assumptions)
+            answer: bool | None = self._worker.submit(self._solver.solve_limited, assumptions).result()
             if answer is not None:
                 return answer
         return None
 
-    def _learn(self, right: Any) -> tuple[Network | None, int]:
+    def _learn(self, right: Any, budget: Budget) -> tuple[Network | None, int]:
         """Subsystems of a model's sets join the pool; the network of the rows that are left, and how many joined."""
         sets = right.reshape(self._numbers.n_rows, self._numbers.width)
         neurons: list[Neuron | None] = []
         n_new = 0
         for j in range(self._numbers.width):
-            found, _, neuron = self.oracle.packing(np.flatnonzero(sets[:, j]))
+            found, _, neuron = self.oracle.packing(np.flatnonzero(sets[:, j]), lambda: budget.stop_reason is not None)
             n_new += sum(self.pool.add(subsystem) for subsystem in found)
             neurons.append(neuron)
         sound = [neuron for neuron in neurons if neuron is not None]
