@@ -248,3 +248,16 @@ def test_an_error_leaves_the_estimator_as_it_was():
     with pytest.raises(InvalidInputError):
         coder.partial_fit(np.hstack([X, X]))
     assert coder.transform(np.hstack([X, X])).shape == (8, 2)
+
+
+@pytest.mark.parametrize("lightness", [1e-8, 1e-7, 1e-6])
+def test_light_rows_next_to_a_heavy_one_make_no_false_bound(lightness):
+    """Costs below a solver's tolerance count for nothing with it; on a line the optimum is one of few splits."""
+    rng, m = np.random.default_rng(3), 200
+    X = np.append(np.arange(m), m + 10.0)[:, None]
+    y = np.append(rng.integers(0, 2, m), 1)
+    weights = np.append(rng.uniform(0.5, 1.5, m) * lightness, 1.0)
+    splits = [np.arange(m + 1) >= k for k in range(m + 2)]
+    best = min(weights[on != (y == code)].sum() for on in splits for code in (0, 1))
+    certificate, _ = solve(make_problem(X, y, (1,), sample_weight=weights), Exact(search_share=0), time_limit=2)
+    assert certificate.bound <= best * (1 + 1e-9)

@@ -64,10 +64,14 @@ class Misclassified(Loss):
         return np.asarray(dataset.y != network.predict(dataset.X), dtype=np.float64)
 
     def accuracy(self, dataset: Dataset) -> Accuracy:
-        step, total = dataset.granularity, dataset.total_weight
-        # Without a grid less than any row weighs.
-        tolerance = 0.0 if step else min(4 * SAFETY * total, float(dataset.weights.min()) / 2)
-        return Accuracy(step, total, step or float(dataset.weights.max()), tolerance)
+        step, total, heaviest = dataset.granularity, dataset.total_weight, float(dataset.weights.max())
+        if step:
+            return Accuracy(step, total, step, 0.0)
+        # Programs count in units of the heaviest row, and a solver may err by its tolerance for each row: next to a
+        # row that is heavy enough the light ones vanish.
+        scale = max(total, 0.2 * dataset.n_rows * heaviest)
+        tolerance = min(4 * SAFETY * total, float(dataset.weights.min()) / 2)  # less than any row weighs
+        return Accuracy(0.0, scale, heaviest, tolerance)
 
 
 @dataclass(frozen=True)
