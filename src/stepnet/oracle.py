@@ -94,6 +94,10 @@ class Oracle:
         """The hyperplane across the nearest point, in the units of the data, if it is right on every row."""
         weights = -point[:-2] / self._half
         threshold = float(point[-2] + weights @ self._middle)
+        return self._if_right(rows, weights, threshold)
+
+    def _if_right(self, rows: Indices, weights: Floats, threshold: float) -> Neuron | None:
+        """The neuron if it is right on every row in exact arithmetic."""
         if not (np.isfinite(weights).all() and math.isfinite(threshold)):
             return None
         signs = activations(self.X[rows], weights[None], np.array([threshold]))[1][:, 0]
@@ -112,9 +116,7 @@ class Oracle:
             scaled = [float(value * unit / largest) for value, unit in zip(direction, units, strict=True)]
         except OverflowError:
             return None
-        weights, threshold = np.array(scaled[:-1]), scaled[-1]
-        signs = activations(self.X[rows], weights[None], np.array([threshold]))[1][:, 0]
-        return Neuron(weights, threshold) if np.array_equal(signs >= 0, self.on[rows]) else None
+        return self._if_right(rows, np.array(scaled[:-1]), scaled[-1])
 
 
 def is_true(subsystem: Subsystem, X: Floats, on: NDArray[np.bool_]) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from stepnet.errors import Answer, InvalidInputError
+from stepnet.errors import YES, Answer, InvalidInputError
 from stepnet.formulations.base import Formulation
-from stepnet.formulations.registry import FORMULATIONS
+from stepnet.formulations.registry import FORMULATIONS, accepted_formulation
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Proof
 from stepnet.proofs.registry import PROOFS
@@ -22,25 +20,11 @@ def accepted_way(choice: str | Way, problem: Problem, solver: str = "auto") -> t
     question, and so with very many rows, or weights of rows that have no common measure.
     """
     if choice == "auto":
-        return next(
-            (_asked(way, problem) for way in _candidates(problem, solver) if way.accepts(problem)), _last(problem)
-        )
+        has_proofs = solver == "auto" and problem.dataset.n_rows <= _MANY_ROWS and problem.accuracy.step
+        proofs = [proof for proof in PROOFS.values() if has_proofs and proof.accepts(problem)]
+        return (proofs[0], YES) if proofs else accepted_formulation("auto", problem)
     way = {**PROOFS, **FORMULATIONS}.get(choice) if isinstance(choice, str) else choice
     if not isinstance(way, Formulation | Proof):
         names = ", ".join(map(repr, ["auto", *PROOFS, *FORMULATIONS]))
         raise InvalidInputError(f"formulation={choice!r} is not known; choose one of {names}.")
-    return _asked(way, problem)
-
-
-def _candidates(problem: Problem, solver: str) -> Iterator[Way]:
-    if solver == "auto" and problem.dataset.n_rows <= _MANY_ROWS and problem.accuracy.step:
-        yield from PROOFS.values()
-    yield FORMULATIONS["gates"]
-
-
-def _last(problem: Problem) -> tuple[Way, Answer]:
-    return _asked(FORMULATIONS["tight"], problem)
-
-
-def _asked(way: Way, problem: Problem) -> tuple[Way, Answer]:
     return way, way.accepts(problem)

@@ -14,7 +14,8 @@ from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Task
 from stepnet.backends.registry import backend_for, named_backend
 from stepnet.errors import Answer, InvalidInputError, NotAcceptedError, SolverFailure
-from stepnet.formulations.base import Encoding, Formulation
+from stepnet.formulations.base import Encoding
+from stepnet.formulations.registry import formulation_for
 from stepnet.formulations.tight import Tight
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
@@ -116,8 +117,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             way.work(run)
             if run.is_over or self.formulation != "auto":
                 return
-            way = accepted_way("auto", run.problem, "highs")[0]  # a program may know more
-            assert isinstance(way, Formulation)
+            way = formulation_for("auto", run.problem)  # a program may know more
             run.stage = way.name
         encodings = list(way.encode(run.problem))
         _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
+import numpy as np
+
 from stepnet.errors import YES, Answer
-from stepnet.gates import MAX_GATE_INPUTS
+from stepnet.gates import MAX_GATE_INPUTS, Gate
 from stepnet.limits import Budget
-from stepnet.network import Network
+from stepnet.network import Layer, Network
+from stepnet.oracle import Neuron
 from stepnet.problem.problem import Problem
 from stepnet.result import Bound
 
@@ -43,6 +47,12 @@ class Proof(ABC):
     @abstractmethod
     def work(self, host: Host) -> None:
         """Offer networks and raise bounds until the host is over, or nothing is left to try."""
+
+
+def network_of(problem: Problem, gate: Gate, neurons: Sequence[Neuron]) -> Network:
+    """The neurons below a gate; alone where there is no hidden layer."""
+    layer = Layer(np.array([neuron.weights for neuron in neurons]), np.array([neuron.threshold for neuron in neurons]))
+    return Network((layer, gate.layer) if problem.architecture.hidden else (layer,))
 
 
 def accepts_correct_sets(problem: Problem, name: str) -> Answer:

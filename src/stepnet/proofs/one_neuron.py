@@ -20,10 +20,9 @@ from stepnet.backends.registry import named_backend
 from stepnet.errors import Answer, SolverFailure
 from stepnet.gates import gates
 from stepnet.milp.model import Model, ModelBuilder
-from stepnet.network import Layer, Network
-from stepnet.oracle import Indices, Neuron, Oracle
+from stepnet.oracle import Indices, Oracle
 from stepnet.problem.problem import Problem
-from stepnet.proofs.base import Host, Proof, accepts_correct_sets
+from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of
 from stepnet.proofs.pool import Pool
 from stepnet.result import ALL_NETWORKS, Bound
 
@@ -98,7 +97,7 @@ class _Cover:
         """Subsystems among the rows join the pool, and the neuron of the others is offered; how many joined."""
         found, _, neuron = self.oracle.packing(rows, self.host.must_stop)
         if neuron is not None:
-            self.host.offer(self._network(neuron))
+            self.host.offer(network_of(self.problem, gates(1)[0], [neuron]))
         return sum(self.pool.add(subsystem) for subsystem in found)
 
     def _cut(self, point: Floats) -> int:
@@ -135,7 +134,3 @@ class _Cover:
                     claimed_by=f"{self.backend.title} {self.backend.version()}",
                 )
             )
-
-    def _network(self, neuron: Neuron) -> Network:
-        hidden = Layer(neuron.weights[None], np.array([neuron.threshold]))
-        return Network((hidden, gates(1)[0].layer) if self.problem.architecture.hidden else (hidden,))

@@ -18,10 +18,10 @@ import numpy as np
 from stepnet.errors import Answer
 from stepnet.gates import Gate, gates
 from stepnet.limits import Budget
-from stepnet.network import Layer, Network
+from stepnet.network import Network
 from stepnet.oracle import Neuron, Oracle
 from stepnet.problem.problem import Problem
-from stepnet.proofs.base import Host, Proof, accepts_correct_sets
+from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of
 from stepnet.proofs.clauses import Numbering, gate_clauses, subsystem_clauses, sum_clauses
 from stepnet.proofs.pool import Pool
 from stepnet.result import ALL_NETWORKS, Bound
@@ -105,7 +105,7 @@ class Weights:
     @classmethod
     def of(cls, problem: Problem, loss: float) -> Weights:
         step = problem.accuracy.step
-        is_exact = bool(step) and loss / step <= _LARGEST_SUM
+        is_exact = bool(step)
         unit = step if is_exact else loss / _LARGEST_SUM
         multiples = problem.dataset.weights / unit
         multiples = np.minimum(multiples, _LARGEST_SUM + 2)  # heavier rows are out of the question alike
@@ -220,9 +220,4 @@ class GateDecision:
             n_new += sum(self.pool.add(subsystem) for subsystem in found)
             neurons.append(neuron)
         sound = [neuron for neuron in neurons if neuron is not None]
-        return (self._network(sound) if len(sound) == len(neurons) else None), n_new
-
-    def _network(self, neurons: list[Neuron]) -> Network:
-        weights = np.array([neuron.weights for neuron in neurons])
-        hidden = Layer(weights, np.array([neuron.threshold for neuron in neurons]))
-        return Network((hidden, self.gate.layer) if self.problem.architecture.hidden else (hidden,))
+        return (network_of(self.problem, self.gate, sound) if len(sound) == len(neurons) else None), n_new
