@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from stepnet.problem.loss import Squared as Squared
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
+    from stepnet.proofs.written import verify_proof as verify_proof
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
     from stepnet.uncertainty.sets import Ball as Ball
     from stepnet.uncertainty.sets import Polyhedron as Polyhedron
+    from stepnet.widths import smallest_width as smallest_width
 
 # Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
 _WHERE = {
@@ -68,6 +70,8 @@ _WHERE = {
     "StepRegressor": "stepnet.estimators.step_regressor",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
+    "smallest_width": "stepnet.widths",
+    "verify_proof": "stepnet.proofs.written",
 }
 
 __all__ = [*_WHERE, "datasets"]

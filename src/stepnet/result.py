@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stepnet.network import Network
+from stepnet.oracle import Subsystem
 from stepnet.progress import Progress
 
 ALL_NETWORKS = "all networks"
@@ -38,6 +39,7 @@ class Result:
     trace: tuple[Progress, ...] = field(default=(), repr=False)
     fewest: Bound | None = None  # on the number of non-zero weights at this loss, where that was asked for
     rounds: tuple[Round, ...] = ()  # of column-and-constraint generation, where rows are uncertain
+    subsystems: tuple[Subsystem, ...] = field(default=(), repr=False)  # rows that no neuron gets right together
 
 
 @dataclass(frozen=True)

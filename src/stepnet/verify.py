@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certify import Certificate, is_optimal
 from stepnet.errors import InvalidInputError
@@ -13,32 +11,7 @@ from stepnet.methods.exact import Exact
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.result import ALL_NETWORKS, CARRIED
-
-
-@dataclass(frozen=True)
-class Check:
-    """One claim, whether it holds (None: not decided), and what was found."""
-
-    claim: str
-    holds: bool | None
-    found: str
-
-    def __str__(self) -> str:
-        mark = {True: "true ", False: "FALSE", None: "open "}[self.holds]
-        return f"{mark}  {self.claim}: {self.found}"
-
-
-@dataclass(frozen=True)
-class Verification:
-    """All checks of a certificate; false if any claim is."""
-
-    checks: tuple[Check, ...]
-
-    def __bool__(self) -> bool:
-        return all(check.holds is not False for check in self.checks)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.checks))
+from stepnet.verification import Check, Verification
 
 
 def verify(
@@ -56,11 +29,7 @@ def verify(
     InvalidInputError
         If the data are not those the certificate speaks of.
     """
-    if problem.dataset.fingerprint != certificate.fingerprint:
-        raise InvalidInputError(
-            f"these are not the data of the certificate: fingerprint {problem.dataset.fingerprint}, not "
-            f"{certificate.fingerprint}. Verify with the rows, classes and weights that the model was fitted on."
-        )
+    require_same_data(problem, certificate)
     loss = problem.evaluate(network)
     checks = [
         Check(f"loss {certificate.loss:.17g}", loss == certificate.loss, f"the network's exact loss is {loss:.17g}"),
@@ -70,6 +39,15 @@ def verify(
     if resolve is not None and certificate.claimed_by:
         checks[-1] = _resolved(problem, network, certificate, resolve, time_limit)
     return Verification(tuple(checks))
+
+
+def require_same_data(problem: Problem, certificate: Certificate) -> None:
+    """Raise if the data are not those the certificate speaks of."""
+    if problem.dataset.fingerprint != certificate.fingerprint:
+        raise InvalidInputError(
+            f"these are not the data of the certificate: fingerprint {problem.dataset.fingerprint}, not "
+            f"{certificate.fingerprint}. Verify with the rows, classes and weights that the model was fitted on."
+        )
 
 
 def _consistency(problem: Problem, certificate: Certificate) -> Check:

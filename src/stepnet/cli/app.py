@@ -16,6 +16,7 @@ from stepnet.errors import StepnetError
 if TYPE_CHECKING:
     from stepnet.cli.table import Table
     from stepnet.estimators.base import BaseStep
+    from stepnet.verification import Verification
 
 EXIT_FALSE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -49,10 +50,11 @@ Lowers = Annotated[
     list[str] | None,
     typer.Option(help="Column that may only lower the score; may be repeated.", show_default=False),
 ]
-FormulationName = Annotated[str, typer.Option(help="auto, one_neuron, sat, gates, tight, bilinear or paper.")]
+FormulationName = Annotated[str, typer.Option(help="auto, one_neuron, cells, sat, gates, tight, bilinear or paper.")]
 ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
+Seed = Annotated[int, typer.Option(help="Seed.")]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -149,7 +151,7 @@ def fit(
     time_limit: TimeLimit = 60,
     gap: Annotated[float, typer.Option(help="Stop at this relative gap.")] = 0.0,
     n_jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = 1,
-    random_state: Annotated[int, typer.Option(help="Seed.")] = 0,
+    random_state: Seed = 0,
     sample_weight: WeightColumn = None,
     drop: Drop = None,
 ) -> None:
@@ -210,15 +212,119 @@ def predict(
 
 
 @app.command()
-def verify(
-    model: Model,
+def prove(
     data: Data,
     target: Target,
+    hidden: Hidden = "2",
+    save: Annotated[
+        Path | None, typer.Option(help="New folder for a proof that others can check.", show_default=False)
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write the model.", show_default=False)] = None,
+    time_limit: TimeLimit = 600,
+    random_state: Seed = 0,
+    sample_weight: WeightColumn = None,
+    drop: Drop = None,
+) -> None:
+    """Prove the smallest loss of few neurons, and write the proof; exit code 1 if the time was not enough."""
+    from stepnet import StepClassifier
+    from stepnet.errors import SolverError
+
+    for path in filter(None, (save, out)):
+        _check_writable(path, is_new_folder=path is save)
+    names, X, y, row_weights = _training_rows(data, target, sample_weight, drop)
+    classifier = StepClassifier(hidden=_widths(hidden), time_limit=time_limit, random_state=random_state)
+    _fit(classifier, X, y, row_weights, out, names)
+    if out is not None:
+        print(f"model written to {out}")
+    _exit_if_interrupted(classifier)
+    if save is not None:
+        try:
+            classifier.save_proof(save, X, y, row_weights, time_limit=time_limit)
+        except SolverError as error:
+            _complain(str(error))
+            sys.exit(EXIT_FALSE)
+        print(f"proof of bound {classifier.certificate_.bound:g} written to {save}; check it: stepnet verify {save}")
+    if classifier.certificate_.status != "OPTIMAL":
+        sys.exit(EXIT_FALSE)
+
+
+@app.command()
+def widths(
+    data: Data,
+    target: Target,
+    loss: Annotated[float, typer.Option(help="Weight of misclassified rows to reach.")] = 0.0,
+    most: Annotated[int, typer.Option(help="Largest number of neurons to try.")] = 5,
+    plot: Annotated[Path | None, typer.Option(help="Picture of loss and bound over the width.")] = None,
+    time_limit: TimeLimit = 600,
+    random_state: Seed = 0,
+    sample_weight: WeightColumn = None,
+    drop: Drop = None,
+) -> None:
+    """Find the fewest neurons that reach a loss, and the best loss of every width; exit code 1 if that is open."""
+    from stepnet import smallest_width
+
+    if plot is not None:
+        _check_writable(plot)
+    _, X, y, row_weights = _training_rows(data, target, sample_weight, drop)
+    found = smallest_width(
+        X,
+        y,
+        loss,
+        sample_weight=row_weights,
+        most=most,
+        time_limit=time_limit,
+        random_state=random_state,
+        show=lambda one: print(
+            f"{one.width:3} neurons: loss {one.loss:g}, bound {one.bound:g}", file=sys.stderr, flush=True
+        ),
+    )
+    print(found)
+    if plot is not None:
+        found.plot(plot)
+        print(f"plot written to {plot}")
+    if found.curve[-1].certificate.stop_reason == "interrupted":
+        sys.exit(EXIT_INTERRUPTED)
+    if found.smallest is None:
+        sys.exit(EXIT_FALSE)
+
+
+@app.command()
+def verify(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="Model file that fit wrote, or folder that prove --save wrote.", show_default=False
+        ),
+    ],
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA]", help="The training data of a model.", show_default=False)
+    ] = None,
+    target: Annotated[str, typer.Option(help="Column with the classes or numbers.", show_default=False)] = "",
     resolve: Annotated[bool, typer.Option("--resolve", help="Repeat the solver's proof too.")] = False,
-    time_limit: TimeLimit = 60,
+    time_limit: TimeLimit = 600,
     sample_weight: WeightColumn = None,
 ) -> None:
-    """Check a model's certificate against its training data; exit code 1 if a claim is false."""
+    """Check a model's certificate against its training data, or a written proof; exit code 1 if a claim is false."""
+    from stepnet.errors import InvalidInputError
+
+    if model.is_dir():
+        from stepnet import verify_proof
+
+        if data is not None or target or resolve:
+            raise InvalidInputError(f"{model} is a folder with a proof, which has its data inside; give nothing else.")
+        verification = verify_proof(model, time_limit=time_limit)
+    elif data is None or not target:
+        raise InvalidInputError("verifying a model needs its training data: stepnet verify MODEL DATA --target COLUMN.")
+    else:
+        verification = _verified(model, data, target, sample_weight, resolve, time_limit)
+    print(verification)
+    if not verification:
+        sys.exit(EXIT_FALSE)
+
+
+def _verified(
+    model: Path, data: Path, target: str, sample_weight: str | None, resolve: bool, time_limit: float
+) -> Verification:
     from stepnet import StepRegressor
     from stepnet.cli.table import read_table
 
@@ -226,10 +332,8 @@ def verify(
     classifier, _, X = _loaded(model, table, (target, sample_weight))
     row_weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
     labels = table.numbers([target])[:, 0] if isinstance(classifier, StepRegressor) else table.labels(target)
-    verification = classifier.verify(X, labels, row_weights, resolve=resolve, time_limit=time_limit)
-    print(verification)
-    if not verification:
-        sys.exit(EXIT_FALSE)
+    found: Verification = classifier.verify(X, labels, row_weights, resolve=resolve, time_limit=time_limit)
+    return found
 
 
 @app.command()
@@ -375,7 +479,7 @@ def instances(
         sys.exit(EXIT_FALSE)
 
 
-def _fit(classifier: BaseStep, X: Any, y: Any, row_weights: Any, out: Path, names: list[str]) -> None:
+def _fit(classifier: BaseStep, X: Any, y: Any, row_weights: Any, out: Path | None, names: list[str]) -> None:
     """Fit with progress, write the model at once, then print the certificate."""
     import numpy as np
 
@@ -384,9 +488,10 @@ def _fit(classifier: BaseStep, X: Any, y: Any, row_weights: Any, out: Path, name
 
     with showing(classifier.time_limit) as show:
         classifier.fit(X, y, row_weights, on_incumbent=show)
-    classifier.feature_names_in_ = np.array(names, dtype=object)
-    save(classifier, out)
-    del classifier.feature_names_in_  # the rows here are plain arrays; only the file keeps the names
+    if out is not None:
+        classifier.feature_names_in_ = np.array(names, dtype=object)
+        save(classifier, out)
+        del classifier.feature_names_in_  # the rows here are plain arrays; only the file keeps the names
     print(classifier.certificate_)
 
 
@@ -515,13 +620,16 @@ def _check_folder(out: Path) -> None:
         raise InvalidInputError(f"the folder {str(out)!r} of --out cannot be written to; choose another.")
 
 
-def _check_writable(out: Path) -> None:
+def _check_writable(out: Path, *, is_new_folder: bool = False) -> None:
     """Before a long fit, not after it."""
     from stepnet.errors import InvalidInputError
 
+    if is_new_folder and (out.is_file() or (out.is_dir() and any(out.iterdir()))):
+        raise InvalidInputError(f"{out} is there already; give the name of a new folder.")
+
     if not out.parent.is_dir():
         raise InvalidInputError(f"the folder {str(out.parent)!r} of --out does not exist; make it first.")
-    if out.is_dir():
+    if out.is_dir() and not is_new_folder:
         raise InvalidInputError(f"--out {out} is a folder; give a file name.")
     if not os.access(out.parent, os.W_OK):
         raise InvalidInputError(f"the folder {str(out.parent)!r} of --out cannot be written to; choose another.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -31,9 +32,12 @@ from stepnet.problem.constraint import Constraints
 from stepnet.problem.loss import loss_of
 from stepnet.problem.problem import Problem
 from stepnet.progress import Callback
+from stepnet.proofs.pool import Pool
+from stepnet.proofs.written import write_proof
 from stepnet.result import Bound, Result
 from stepnet.uncertainty.sets import Uncertainty, checked_radii
-from stepnet.verify import Verification, verify
+from stepnet.verification import Verification
+from stepnet.verify import require_same_data, verify
 from stepnet.view import showing
 
 FLOATS = [np.float64, np.float32]  # other types become the first
@@ -67,8 +71,35 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         """Check the certificate against the training data; with ``resolve`` repeat the solver's proof."""
         check_is_fitted(self)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
-        exact, seconds = Exact() if resolve else None, _checked_limit(time_limit)
+        exact, seconds = Exact() if resolve else None, checked_limit(time_limit)
         return verify(problem, self.network_, self.certificate_, resolve=exact, time_limit=seconds)
+
+    def save_proof(
+        self,
+        directory: str | os.PathLike[str],
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        time_limit: float | None = 600.0,
+    ) -> None:
+        """Write a proof of the certificate's bound that others can check, given the training data.
+
+        For one hidden layer of up to 5 neurons; see :func:`stepnet.verify_proof`.
+        """
+        check_is_fitted(self)
+        problem = self._certified_problem(self._problem(X, y, sample_weight, reset=False))
+        require_same_data(problem, self.certificate_)
+        budget, result = Budget(checked_limit(time_limit)), getattr(self, "result_", None)
+        with budget.catching_interrupts():
+            write_proof(
+                directory,
+                problem,
+                self.network_,
+                self.certificate_.bound,
+                subsystems=() if result is None else result.subsystems,
+                budget=budget,
+            )
 
     uncertainty: Any = None  # of estimators without this parameter
 
@@ -172,10 +203,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         start: Network | None,
         on_incumbent: Callback | None = None,
         known: Bound | None = None,
+        pool: Pool | None = None,
     ) -> None:
         """Run the method and keep what it found; ``known`` is a bound that holds from the outset."""
         method, seed = checked_method(self.method), self._seed()
-        run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed)
+        run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed, pool=pool or Pool())
         with budget.catching_interrupts(), showing(budget.time_limit) if self.verbose else nullcontext() as show:
             run.callbacks = tuple(callback for callback in (show, on_incumbent) if callback is not None)
             if known is not None:
@@ -189,7 +221,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _budget(self) -> Budget:
-        return Budget(_checked_limit(self.time_limit), _checked_gap(self.gap))
+        return Budget(checked_limit(self.time_limit), _checked_gap(self.gap))
 
 
 def checked_weights(sample_weight: Any, rows: Any) -> Any:
@@ -205,7 +237,7 @@ def checked_method(method: object) -> Method:
     raise InvalidInputError(f"method={method!r} is not known; choose {names}, or an object such as Exact().")
 
 
-def _checked_limit(time_limit: object) -> float:
+def checked_limit(time_limit: object) -> float:
     if time_limit is None:
         return math.inf
     if is_finite_number(time_limit) and time_limit > 0:

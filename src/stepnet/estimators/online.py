@@ -15,6 +15,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
+from stepnet.proofs.pool import Pool
 from stepnet.result import ALL_NETWORKS, CARRIED, Bound
 
 _EARLIER = " on the earlier rows"
@@ -111,7 +112,8 @@ class OnlineMixin(BaseStep):
         problem = self._problem_from(seen.X, seen.y, seen.weights)
         is_same = getattr(self, "_kind", None) == _kind(problem)  # parameters may have been set anew
         known = self._known_bound(problem) if keeps_bound and is_same else None
-        self._solve(problem, self._budget(), self.network_ if is_same else None, None, known)
+        pool = self._known_pool(problem)
+        self._solve(problem, self._budget(), self.network_ if is_same else None, None, known, pool)
         self._seen, self._kind, self._scaling = seen, _kind(problem), problem.scaling
 
     def _remember(self, rows: Any, y: Any, weights: Any, problem: Problem) -> None:
@@ -123,6 +125,16 @@ class OnlineMixin(BaseStep):
         state = super().__getstate__()
         seen = state.get("_seen")
         return state | {"_seen": None} if seen is not None and seen.by_fit else state
+
+    def _known_pool(self, problem: Problem) -> Pool | None:
+        """The subsystems of earlier rows that are still there."""
+        if getattr(self, "_seen", None) is None or not getattr(self, "result_", None):
+            return None
+        seen = self._rows_so_far()
+        before = self._problem_from(seen.X, seen.y, seen.weights).dataset
+        if before.fingerprint != self.certificate_.fingerprint or not self.result_.subsystems:
+            return None
+        return Pool(self.result_.subsystems).moved(before, problem.dataset)
 
     def _known_bound(self, problem: Problem) -> Bound | None:
         """What the earlier rows prove for all; the units that a margin is meant in must be the same."""

@@ -17,6 +17,7 @@ from stepnet.methods.base import Method
 from stepnet.network import Network, pairwise_votes
 from stepnet.problem.problem import Problem
 from stepnet.progress import Callback
+from stepnet.proofs.pool import Pool
 from stepnet.result import Bound
 
 
@@ -188,11 +189,12 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         start: Network | None,
         on_incumbent: Callback | None = None,
         known: Bound | None = None,
+        pool: Pool | None = None,
     ) -> None:
         """One network, or for several classes one for each pair of them and their vote as one network."""
         n_classes = len(self.classes_)
         if self.output != "one_vs_one" or n_classes == 2:
-            super()._solve(problem, budget, start, on_incumbent, known)
+            super()._solve(problem, budget, start, on_incumbent, known, pool)
             return
         starts = getattr(self, "_pair_networks", None)
         if start is not None and (starts is None or start is not self.network_):

@@ -29,7 +29,8 @@ from stepnet.methods.prove import Prove
 from stepnet.milp.write import write_model
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.verify import Verification, verify
+from stepnet.verification import Verification
+from stepnet.verify import verify
 
 BEST_KNOWN = "best_known.json"
 Labelled = tuple[Floats, NDArray[np.int64]]

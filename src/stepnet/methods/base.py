@@ -14,6 +14,7 @@ from stepnet.limits import Budget
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.progress import Callback, Progress
+from stepnet.proofs.pool import Pool
 from stepnet.result import ALL_NETWORKS, Bound, Claim, Result, Round
 
 logger = logging.getLogger("stepnet")
@@ -47,6 +48,7 @@ class Run:
     fewest: Bound | None = None  # on the number of non-zero weights at this loss
     closed_in: str = ""  # the stage in which loss and bound met
     rounds: list[Round] = field(default_factory=list)  # of column-and-constraint generation
+    pool: Pool = field(default_factory=Pool)  # of rows that no neuron gets right together
 
     def evaluate(self, network: Network) -> float:
         begin = self.budget.elapsed
@@ -159,6 +161,7 @@ class Run:
             tuple(self.trace),
             self.fewest,
             tuple(self.rounds),
+            tuple(self.pool.subsystems),
         )
 
     def _report(self) -> None:

@@ -14,6 +14,7 @@ from stepnet.limits import Budget
 from stepnet.network import Layer, Network
 from stepnet.oracle import Neuron
 from stepnet.problem.problem import Problem
+from stepnet.proofs.pool import Pool
 from stepnet.result import Bound
 
 
@@ -24,6 +25,7 @@ class Host(Protocol):
     budget: Budget
     loss: float
     seed: int
+    pool: Pool
 
     def offer(self, network: Network) -> float: ...
 

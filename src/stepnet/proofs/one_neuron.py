@@ -23,7 +23,6 @@ from stepnet.milp.model import Model, ModelBuilder
 from stepnet.oracle import Indices, Oracle
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of
-from stepnet.proofs.pool import Pool
 from stepnet.result import ALL_NETWORKS, Bound
 
 _FIRST_PACKINGS = 10
@@ -64,7 +63,7 @@ class _Cover:
         self.weights = np.round(dataset.weights / host.problem.accuracy.step)
         # What reduced costs that are wrong by the solver's tolerance add up to.
         self.safety = _TOLERANCE * dataset.n_rows
-        self.oracle, self.pool = Oracle(dataset.X, dataset.y == 1, host.seed), Pool()
+        self.oracle, self.pool = Oracle(dataset.X, dataset.y == 1, host.seed), host.pool
         self.backend = named_backend("highs")
         self.everything: Indices = np.arange(dataset.n_rows)
 

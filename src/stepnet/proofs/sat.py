@@ -8,12 +8,13 @@ and no big-M: a bound holds for all networks.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepnet.errors import Answer
 from stepnet.gates import Gate, gates
@@ -22,16 +23,18 @@ from stepnet.network import Network
 from stepnet.oracle import Neuron, Oracle
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of
-from stepnet.proofs.clauses import Numbering, gate_clauses, subsystem_clauses, sum_clauses
+from stepnet.proofs.clauses import Formula
 from stepnet.proofs.pool import Pool
+from stepnet.proofs.refutation import SOLVER, TITLE
 from stepnet.result import ALL_NETWORKS, Bound
 
-SOLVER = "cadical195"
-TITLE = "CaDiCaL 1.9.5"
 _CONFLICTS = 2_000  # between two looks at the clock
-_LARGEST_SUM = 100  # of misclassified rows, in units of their weights
+LARGEST_SUM = 100  # of misclassified rows, in units of their weights
 _FIRST_PACKINGS = 10
-_MAX_TURNS = 12
+_PACKINGS = 8  # of each set of rows that the solver proposes
+_FIRST_TURN = 1.0  # seconds
+_DIRECT = 2 / 3  # of a turn: for a better network than the best one; then to climb from below
+_ORDERING = 3  # rows of a class that put neurons in order
 
 
 class Sat(Proof):
@@ -45,10 +48,10 @@ class Sat(Proof):
     def work(self, host: Host) -> None:
         problem = host.problem
         step = problem.accuracy.step
-        if step and host.loss / step > _LARGEST_SUM:
+        if step and host.loss / step > LARGEST_SUM:
             return  # sums as large as that are out of reach
         weights = Weights.of(problem, host.loss)
-        oracle, pool = Oracle(problem.dataset.X, problem.dataset.y == 1, host.seed), Pool()
+        oracle, pool = Oracle(problem.dataset.X, problem.dataset.y == 1, host.seed), host.pool
         everything = np.arange(problem.dataset.n_rows)
         for _ in range(_FIRST_PACKINGS):
             for subsystem in oracle.packing(everything, host.must_stop)[0]:
@@ -64,21 +67,16 @@ class Sat(Proof):
                     decision.close()
 
     def _take_turns(self, host: Host, decisions: list[GateDecision]) -> None:
-        """Each open gate gets half of its share of the time, then all that is left, in turns."""
-        still_open, share = decisions, 2.0
-        for _ in range(_MAX_TURNS):
-            waiting = len(still_open)
-            for number, decision in enumerate(still_open):
-                now = host.budget.elapsed
-                end = now + host.budget.remaining / (share * (waiting - number))
-                decision.work(host, host.budget.until(end))
+        """Each open gate gets some time, then twice as much, and so on: many are closed at once."""
+        still_open, seconds = decisions, _FIRST_TURN
+        while still_open and not host.must_stop():
+            for decision in still_open:
+                decision.work(host, host.budget.until(host.budget.elapsed + seconds))
                 self._raise_bound(host, decisions)
                 if host.is_over:
                     return
             still_open = [decision for decision in still_open if not decision.is_closed(host.loss)]
-            if not still_open or host.budget.stop_reason is not None:
-                return
-            share = 1.5
+            seconds *= 2
 
     def _raise_bound(self, host: Host, decisions: list[GateDecision]) -> None:
         weights, pool = decisions[0].weights, decisions[0].pool
@@ -106,9 +104,9 @@ class Weights:
     def of(cls, problem: Problem, loss: float) -> Weights:
         step = problem.accuracy.step
         is_exact = bool(step)
-        unit = step if is_exact else loss / _LARGEST_SUM
+        unit = step if is_exact else loss / LARGEST_SUM
         multiples = problem.dataset.weights / unit
-        multiples = np.minimum(multiples, _LARGEST_SUM + 2)  # heavier rows are out of the question alike
+        multiples = np.minimum(multiples, LARGEST_SUM + 2)  # heavier rows are out of the question alike
         integers = np.round(multiples) if is_exact else np.floor(multiples)
         return cls(tuple(int(value) for value in integers), unit, is_exact)
 
@@ -135,21 +133,20 @@ class GateDecision:
         self.most = most
         self._is_stuck = False  # nothing more can be learned: of a network with the least rounded loss, or by rounding
         self._worker = worker  # off the main thread python-sat leaves Ctrl-C alone
-        self._numbers = Numbering(problem.dataset.n_rows, len(gate.weights))
-        self._sums: dict[int, int] = {}
+        self.formula: Formula | None = None
+        self.ordering: list[int] = []
         self._solver: Any = None
         self._n_told = 0
 
-    def _begin(self) -> None:
+    def _begin(self) -> Formula:
         """Write the clauses when the first turn comes: many gates are never reached."""
         from pysat.solvers import Solver
 
-        self._solver = Solver(name=SOLVER)
-        for clause in gate_clauses(self.gate, self.problem.dataset.y.tolist(), self._numbers):
-            self._solver.add_clause(clause)
-        clauses, self._sums = sum_clauses(self.weights.integers, self.most, self._numbers)
-        for clause in clauses:
-            self._solver.add_clause(clause)
+        codes = self.problem.dataset.y.tolist()
+        self.ordering = ordering_rows(self.pool, codes)
+        formula = Formula(self.gate, codes, self.weights.integers, self.most, self.ordering)
+        self._solver = Solver(name=SOLVER, bootstrap_with=formula.clauses)
+        return formula
 
     def close(self) -> None:
         """Delete the solver, after what it still computes."""
@@ -163,7 +160,7 @@ class GateDecision:
     def work(self, host: Host, budget: Budget) -> None:
         """Ask for a better network than the best one; if that takes too long, climb from below."""
         if self.weights.is_exact:
-            part = budget.until(budget.elapsed + budget.remaining / 2)
+            part = budget.until(budget.elapsed + _DIRECT * budget.remaining)
             while not self.is_closed(host.loss) and part.stop_reason is None:
                 self.decide(self.weights.limit_below(host.loss), part, host.offer)
         while not self.is_closed(host.loss) and budget.stop_reason is None:
@@ -176,30 +173,30 @@ class GateDecision:
         Networks on the way are offered too.
         """
         assert limit <= self.most
-        if self._solver is None:
-            self._begin()
-        bounds = [-variable for total, variable in self._sums.items() if total > limit]
+        if self.formula is None:
+            self.formula = self._begin()
+        formula = self.formula
         while True:
-            self._tell()
-            answer = self._solve(bounds, budget)
+            self._tell(formula)
+            answer = self._solve(formula.at_most(limit), budget)
             if answer is None:
                 return None
             if not answer:
                 self.lower = max(self.lower, limit + 1)
                 return False
-            n_right = self._numbers.n_rows * self._numbers.width
-            network, n_new = self._learn(np.array(self._solver.get_model()[:n_right]) > 0, budget)
+            is_true = np.array([0, *self._solver.get_model()]) > 0
+            right = np.array(formula.right)
+            network, n_new = self._learn(np.where(right > 0, is_true[np.abs(right)], ~is_true[np.abs(right)]), budget)
             if network is not None:
                 offer(network)
             if not n_new:
                 self._is_stuck = network is None and budget.stop_reason is None
                 return network
 
-    def _tell(self) -> None:
+    def _tell(self, formula: Formula) -> None:
         """Tell the solver what the pool has learned since."""
         for subsystem in self.pool.subsystems[self._n_told :]:
-            for clause in subsystem_clauses(subsystem.rows, self._numbers):
-                self._solver.add_clause(clause)
+            self._solver.append_formula(formula.of_subsystem(subsystem.rows))
         self._n_told = len(self.pool)
 
     def _solve(self, assumptions: list[int], budget: Budget) -> bool | None:
@@ -210,14 +207,26 @@ class GateDecision:
                 return answer
         return None
 
-    def _learn(self, right: Any, budget: Budget) -> tuple[Network | None, int]:
+    def _learn(self, right: NDArray[np.bool_], budget: Budget) -> tuple[Network | None, int]:
         """Subsystems of a model's sets join the pool; the network of the rows that are left, and how many joined."""
-        sets = right.reshape(self._numbers.n_rows, self._numbers.width)
         neurons: list[Neuron | None] = []
-        n_new = 0
-        for j in range(self._numbers.width):
-            found, _, neuron = self.oracle.packing(np.flatnonzero(sets[:, j]), lambda: budget.stop_reason is not None)
-            n_new += sum(self.pool.add(subsystem) for subsystem in found)
-            neurons.append(neuron)
+        n_before = len(self.pool)
+        for rows in map(np.flatnonzero, right.T):
+            for attempt in range(_PACKINGS):
+                found, _, neuron = self.oracle.packing(rows, lambda: budget.stop_reason is not None)
+                if not attempt:
+                    neurons.append(neuron)
+                if not found:
+                    break
+                for subsystem in found:
+                    self.pool.add(subsystem)
         sound = [neuron for neuron in neurons if neuron is not None]
-        return (network_of(self.problem, self.gate, sound) if len(sound) == len(neurons) else None), n_new
+        network = network_of(self.problem, self.gate, sound) if len(sound) == len(neurons) else None
+        return network, len(self.pool) - n_before
+
+
+def ordering_rows(pool: Pool, codes: Sequence[int]) -> list[int]:
+    """The rows of either class that most subsystems hold: neurons differ there first of all."""
+    counts = np.bincount([row for subsystem in pool.subsystems for row in subsystem.rows], minlength=len(codes))
+    by_count = np.argsort(-counts, kind="stable").tolist()
+    return [row for code in (0, 1) for row in [row for row in by_count if codes[row] == code][:_ORDERING]]

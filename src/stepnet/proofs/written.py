@@ -1,0 +1,372 @@
+"""Written proofs: a directory that shows that no network of an architecture loses less, checked without trust.
+
+proof.json        what is claimed, and for every gate the rows that order its neurons
+rows.csv          the distinct training rows, with class and weight
+network.json      a network that reaches the loss
+subsystems.json   rows that no neuron gets right together, with multipliers that show it
+gate-1.cnf, ...   for every gate: clauses that follow from the subsystems, the gate and a smaller loss
+gate-1.drat, ...  steps from there to a contradiction
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stepnet.data import Dataset
+from stepnet.errors import InvalidInputError, NotAcceptedError, SolverError, StepnetError
+from stepnet.gates import MAX_GATE_INPUTS, Gate, gates
+from stepnet.limits import Budget
+from stepnet.network import Network
+from stepnet.oracle import Oracle, Subsystem
+from stepnet.problem.loss import Misclassified
+from stepnet.problem.problem import Problem
+from stepnet.proofs.base import accepts_correct_sets
+from stepnet.proofs.clauses import Formula
+from stepnet.proofs.pool import Pool
+from stepnet.proofs.refutation import (
+    CHECKER,
+    SECOND_TITLE,
+    TITLE,
+    Literals,
+    Refutation,
+    is_refuted,
+    is_within_reach,
+    passes_checker,
+    refutation,
+)
+from stepnet.proofs.sat import LARGEST_SUM, GateDecision, Weights
+from stepnet.verification import Check, Verification
+
+FORMAT, VERSION = "stepnet proof", 1
+
+
+def write_proof(
+    directory: str | os.PathLike[str],
+    problem: Problem,
+    network: Network,
+    bound: float,
+    *,
+    subsystems: Iterable[Subsystem] = (),
+    budget: Budget | None = None,
+    seed: int = 0,
+) -> None:
+    """Write a directory that shows that ``network`` has its loss and no network loses less than ``bound``.
+
+    Subsystems that a fit has found make it faster; those that are missing are found here.
+
+    Raises
+    ------
+    NotAcceptedError
+        If the problem is not one for correct sets.
+    InvalidInputError
+        If the directory is there already.
+    SolverError
+        If the time is up before the proof is complete; nothing is written then.
+    """
+    budget = budget or Budget()
+    _require(problem)
+    target = _free(directory)
+    step = problem.accuracy.step
+    limit = round(bound / step) - 1
+    if limit >= LARGEST_SUM:
+        raise NotAcceptedError(
+            f"a bound of {bound:g} is too large to be proven in this way; {LARGEST_SUM} is the most."
+        )
+    weights = Weights.of(problem, (limit + 1) * step)
+    width = problem.architecture.hidden[0] if problem.architecture.hidden else 1
+    pool = Pool(subsystems)
+    proofs: list[tuple[GateDecision, Refutation]] = []
+    if limit >= 0:
+        oracle = Oracle(problem.dataset.X, problem.dataset.y == 1, seed)
+        with ThreadPoolExecutor(1) as worker:
+            for gate in gates(width):
+                decision = GateDecision(problem, gate, weights, limit, oracle, pool, worker)
+                proofs.append((decision, _refuted(decision, limit, budget, worker)))
+    used = _used(pool, proofs)
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "fingerprint": problem.dataset.fingerprint,
+        "hidden": list(problem.architecture.hidden),
+        "loss": problem.evaluate(network),
+        "bound": (limit + 1) * step,
+        "unit": step,
+        "solver": TITLE,
+        "gates": [
+            {"weights": decision.gate.weights, "threshold": decision.gate.threshold, "ordering": decision.ordering}
+            for decision, _ in proofs
+        ],
+    }
+    texts = {
+        "proof.json": json.dumps(content, indent=1),
+        "rows.csv": _rows_text(problem.dataset),
+        "network.json": json.dumps(network.to_dict(), indent=1),
+        "subsystems.json": "[\n" + ",\n".join(json.dumps([one.rows, one.multipliers]) for one in used) + "\n]",
+    }
+    for number, (_, proof) in enumerate(proofs, 1):
+        texts[f"gate-{number}.cnf"], texts[f"gate-{number}.drat"] = proof.to_dimacs(), proof.to_drat()
+    _write_all(target, texts)
+
+
+def _require(problem: Problem) -> None:
+    answer = accepts_correct_sets(problem, "sat")
+    if not answer:
+        raise NotAcceptedError(f"there is no proof to write: {answer.reason}")
+    if not problem.accuracy.step:
+        raise NotAcceptedError("there is no proof to write: it needs weights of rows that are multiples of one number.")
+
+
+def _free(directory: str | os.PathLike[str]) -> Path:
+    target = Path(directory)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise InvalidInputError(f"{str(target)!r} is there already; give the name of a new directory.")
+    if not target.resolve().parent.is_dir():
+        raise InvalidInputError(f"the folder {str(target.parent)!r} does not exist; make it first.")
+    return target
+
+
+def _refuted(decision: GateDecision, limit: int, budget: Budget, worker: ThreadPoolExecutor) -> Refutation:
+    """Find what subsystems are missing, then solve the clauses afresh and keep what the contradiction rests on."""
+    found: list[Network] = []
+
+    def keep(network: Network) -> float:
+        found.append(network)
+        return 0.0
+
+    try:
+        answer = decision.decide(limit, budget, keep)
+        if answer is False and decision.formula is not None:
+            formula = decision.formula
+            clauses = [*formula.clauses, *([literal] for literal in formula.at_most(limit))]
+            for subsystem in decision.pool.subsystems:
+                clauses += formula.of_subsystem(subsystem.rows)
+            proof = refutation(clauses, worker, lambda: budget.stop_reason is not None)
+            if proof is not None:
+                return proof
+    finally:
+        decision.close()
+    if answer:
+        raise SolverError(
+            f"there is a network that loses at most {limit * decision.weights.unit:g}: the bound is false."
+        )
+    reason = {"time": "the time limit came first", "interrupted": "it was interrupted"}
+    why = reason.get(budget.stop_reason or "", "a step of the solver could not be checked")
+    raise SolverError(f"no proof was written: {why}, at gate {decision.gate.name}. Give it more time.")
+
+
+def _used(pool: Pool, proofs: Iterable[tuple[GateDecision, Refutation]]) -> list[Subsystem]:
+    """The subsystems whose clauses a proof rests on."""
+    used: set[int] = set()
+    for decision, proof in proofs:
+        clauses = set(proof.clauses)
+        assert decision.formula is not None
+        for number, subsystem in enumerate(pool.subsystems):
+            if any(tuple(clause) in clauses for clause in decision.formula.of_subsystem(subsystem.rows)):
+                used.add(number)
+    return [pool.subsystems[number] for number in sorted(used)]
+
+
+def _rows_text(dataset: Dataset) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*(f"x{j + 1}" for j in range(dataset.n_features)), "class", "weight"])
+    for row, code, weight in zip(dataset.X.tolist(), dataset.y.tolist(), dataset.weights.tolist(), strict=True):
+        writer.writerow([*map(repr, row), code, repr(weight)])
+    return text.getvalue()
+
+
+def _write_all(target: Path, texts: dict[str, str]) -> None:
+    """A directory that is there whole or not at all."""
+    temporary = Path(tempfile.mkdtemp(dir=target.resolve().parent, prefix=f".{target.name}."))
+    try:
+        for name, text in texts.items():
+            (temporary / name).write_text(text, encoding="utf-8")
+        temporary.chmod(0o755)
+        os.replace(temporary, target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float("inf")) -> Verification:
+    """Check a directory of :func:`write_proof` from nothing but its files; false if any claim in it is.
+
+    Rows that no neuron gets right together are checked in rationals, the network in exact arithmetic, the clauses
+    against what they are said to follow from, and the steps to a contradiction by propagation. Where a proof is small
+    enough, the verified checker ``drup`` checks it too; otherwise a second SAT solver repeats it.
+    """
+    folder, budget = Path(directory), Budget(time_limit)
+    if not folder.is_dir():
+        raise InvalidInputError(f"there is no directory {str(folder)!r}; give one that stepnet prove --save wrote.")
+    checks: list[Check] = []
+    try:
+        with budget.catching_interrupts():
+            for check in _Reading(folder, budget).checks():
+                checks.append(check)
+    except (OSError, StepnetError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        what = error.strerror if isinstance(error, OSError) else str(error)
+        checks.append(Check("the files are whole", False, f"{type(error).__name__}: {what}"))
+    return Verification(tuple(checks))
+
+
+class _Reading:
+    """What the files of a proof say."""
+
+    def __init__(self, folder: Path, budget: Budget) -> None:
+        self.folder, self.budget = folder, budget
+        self.content = self._json("proof.json")
+        if self.content["format"] != FORMAT or self.content["version"] != VERSION:
+            raise ValueError(f"proof.json is not a {FORMAT} of version {VERSION}")
+        self.loss, self.bound, self.unit = (float(self.content[name]) for name in ("loss", "bound", "unit"))
+        self.hidden = tuple(int(width) for width in self.content["hidden"])
+        if len(self.hidden) > 1 or not all(1 <= width <= MAX_GATE_INPUTS for width in self.hidden):
+            raise ValueError(f"hidden={self.hidden} is not one layer of at most {MAX_GATE_INPUTS} neurons")
+        self.dataset = self._dataset()
+        self.subsystems = [
+            Subsystem(tuple(map(_integer, rows)), tuple(map(_integer, multipliers)))
+            for rows, multipliers in self._json("subsystems.json")
+        ]
+
+    def checks(self) -> Iterable[Check]:
+        yield self._data()
+        yield self._network()
+        yield self._bound()
+        yield self._subsystems()
+        yield self._gates()
+        if self.bound > 0:
+            for number, entry in enumerate(self.content["gates"], 1):
+                yield from self._refutation(number, entry)
+
+    def _json(self, name: str) -> Any:
+        return json.loads((self.folder / name).read_text(encoding="utf-8"))
+
+    def _dataset(self) -> Dataset:
+        _, *lines = csv.reader(io.StringIO((self.folder / "rows.csv").read_text(encoding="utf-8")))
+        X = np.array([[float(value) for value in line[:-2]] for line in lines])
+        weights = np.array([float(line[-1]) for line in lines])
+        return Dataset(X, np.array([int(line[-2]) for line in lines], dtype=np.int16), weights)
+
+    def _data(self) -> Check:
+        claim, data = f"data {self.content['fingerprint']}", self.dataset
+        if not (np.isfinite(data.X).all() and set(data.y.tolist()) <= {0, 1} and (data.weights > 0).all()):
+            return Check(claim, False, "rows must be finite, classes 0 or 1, weights positive")
+        whole = Dataset.from_rows(data.X, data.y, data.weights)
+        holds = data.fingerprint == whole.fingerprint == self.content["fingerprint"]
+        return Check(claim, holds, f"{data.n_rows} distinct rows with the fingerprint {data.fingerprint}")
+
+    def _network(self) -> Check:
+        network = Network.from_dict(self._json("network.json"))
+        loss = Misclassified().evaluate(self.dataset, network)
+        fits = network.widths == (*self.hidden, 1) and network.n_features == self.dataset.n_features
+        found = f"the network of widths {network.widths} has the exact loss {loss:.17g}"
+        return Check(f"loss {self.loss:.17g} with hidden={self.hidden}", fits and loss == self.loss, found)
+
+    def _bound(self) -> Check:
+        """Losses are multiples of a unit, so that a limit below the bound excludes everything below."""
+        multiples = self.dataset.weights / self.unit if self.unit > 0 else np.array([0.5])
+        holds = bool(self.unit > 0 and (multiples == np.round(multiples)).all() and 0 <= self.bound <= self.loss)
+        holds = holds and self.bound / self.unit == round(self.bound / self.unit)
+        return Check(
+            f"bound {self.bound:.17g}",
+            holds,
+            f"row weights and the bound are multiples of {self.unit:g}"
+            if holds
+            else "row weights and the bound are not multiples of one unit, or the bound passes the loss",
+        )
+
+    def _subsystems(self) -> Check:
+        claim = f"{len(self.subsystems)} infeasible subsystems"
+        pool = Pool(self.subsystems)
+        seconds = time.monotonic()
+        wrong = pool.first_false(self.dataset)
+        if wrong is not None:
+            return Check(claim, False, f"rows {wrong.rows} are none")
+        return Check(claim, True, f"each null vector checked in rationals ({time.monotonic() - seconds:.1f} s)")
+
+    def _gates(self) -> Check:
+        width = self.hidden[0] if self.hidden else 1
+        if not self.bound:
+            return Check("no network loses less", True, "a loss is never negative")
+        listed = [(tuple(entry["weights"]), entry["threshold"]) for entry in self.content["gates"]]
+        needed = [(gate.weights, gate.threshold) for gate in gates(width)]
+        return Check(
+            f"{len(listed)} gates of {width} neurons",
+            sorted(listed) == sorted(needed),
+            f"up to order and complement of neurons there are {len(needed)}",
+        )
+
+    def _refutation(self, number: int, entry: dict[str, Any]) -> Iterable[Check]:
+        gate = Gate(tuple(map(_integer, entry["weights"])), _integer(entry["threshold"]))
+        proof = Refutation.from_texts(
+            (self.folder / f"gate-{number}.cnf").read_text(encoding="utf-8"),
+            (self.folder / f"gate-{number}.drat").read_text(encoding="utf-8"),
+        )
+        strange = self._strange(gate, entry["ordering"], proof.clauses)
+        yield Check(
+            f"gate {number}, {gate.name}: {len(proof.clauses)} clauses",
+            not strange,
+            f"{' '.join(map(str, strange[0]))} does not follow from the gate, the limit or a subsystem"
+            if strange
+            else "each follows from the gate, the limit or a subsystem",
+        )
+        yield self._steps(number, gate, proof)
+
+    def _strange(self, gate: Gate, ordering: list[Any], clauses: tuple[Literals, ...]) -> list[Literals]:
+        """Clauses that do not follow from the gate, the limit or a subsystem."""
+        codes = self.dataset.y.tolist()
+        rows = [_integer(row) for row in ordering]
+        if len(set(rows)) != len(rows) or not all(0 <= row < len(codes) for row in rows):
+            raise ValueError("rows that order neurons must be different rows")
+        limit = round(self.bound / self.unit) - 1
+        weights = [round(weight / self.unit) for weight in self.dataset.weights.tolist()]
+        formula = Formula(gate, codes, [min(weight, limit + 1) for weight in weights], limit, rows)
+        known = {tuple(sorted(clause)) for clause in formula.clauses}
+        known |= {(literal,) for literal in formula.at_most(limit)}
+        for subsystem in self.subsystems:
+            known |= {tuple(sorted(clause)) for clause in formula.of_subsystem(subsystem.rows)}
+        return [clause for clause in clauses if tuple(sorted(clause)) not in known]
+
+    def _steps(self, number: int, gate: Gate, proof: Refutation) -> Check:
+        n_steps = sum(not step.is_deletion for step in proof.steps)
+        claim = f"gate {number}, {gate.name}: contradiction in {n_steps} steps"
+        holds, seconds = _timed(lambda: proof.is_true(self._must_stop))
+        if not holds:
+            return Check(claim, None if self._must_stop() else False, "not every step follows by propagation")
+        found = f"each follows by propagation ({seconds:.1f} s)"
+        if is_within_reach(proof):
+            agrees, seconds = _timed(lambda: passes_checker(proof, max(1.0, self.budget.remaining)))
+            if agrees is not None:
+                word = "the verified checker drup agrees" if agrees else "the verified checker drup refuses it"
+                return Check(claim, agrees, f"{found}; {word} ({seconds:.1f} s)")
+        with ThreadPoolExecutor(1) as worker:
+            again, seconds = _timed(lambda: is_refuted(proof.clauses, worker, self._must_stop))
+        if again is None:
+            return Check(claim, True, f"{found}; {CHECKER} cannot take it, and {SECOND_TITLE} had no time to repeat it")
+        word = "refutes the clauses again" if again else "finds no contradiction"
+        return Check(claim, again, f"{found}; too large for {CHECKER}, so {SECOND_TITLE} {word} ({seconds:.1f} s)")
+
+    def _must_stop(self) -> bool:
+        return self.budget.stop_reason is not None
+
+
+def _integer(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is not an integer")
+    return value
+
+
+def _timed(question: Callable[[], bool | None]) -> tuple[bool | None, float]:
+    begin = time.monotonic()
+    return question(), time.monotonic() - begin

@@ -1,0 +1,31 @@
+"""Verification: claims, and whether they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim, whether it holds (None: not decided), and what was found."""
+
+    claim: str
+    holds: bool | None
+    found: str
+
+    def __str__(self) -> str:
+        mark = {True: "true ", False: "FALSE", None: "open "}[self.holds]
+        return f"{mark}  {self.claim}: {self.found}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks of a certificate; false if any claim is."""
+
+    checks: tuple[Check, ...]
+
+    def __bool__(self) -> bool:
+        return all(check.holds is not False for check in self.checks)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.checks))
