@@ -65,7 +65,7 @@ def test_other_data_are_an_error(proven):
 def test_a_proof_over_correct_sets_is_repeated_for_all_networks():
     rng = np.random.default_rng(0)
     problem = make_problem(rng.uniform(-1, 1, (20, 3)), rng.integers(0, 2, 20), (2,))
-    certificate, result = solve(problem, Exact())
+    certificate, result = solve(problem, Exact(formulation="sat"))
     assert (certificate.scope, certificate.claimed_by) == ("all networks", "CaDiCaL 1.9.5")
     checks = verify(problem, result.network, certificate, resolve=Exact(), time_limit=60).checks
     assert [check.holds for check in checks] == [True, True, True]

@@ -175,17 +175,21 @@ def _exponents(X: Floats) -> list[int]:
     return [quantum(column) for column in X.T]
 
 
-def _integer_columns(X: Floats, on: NDArray[np.bool_]) -> list[list[int]]:
-    """±(x, 1) of every row, each feature in its own unit, as integers."""
+def integer_rows(X: Floats) -> list[list[int]]:
+    """Every row as integers, each feature in its own unit."""
     mantissas, exponents = np.frexp(X)
     integers = np.ldexp(mantissas, 53).astype(np.int64).tolist()
     shifts = (exponents - 53 - np.array(_exponents(X), dtype=np.int64)).tolist()
-    signs = np.where(on, 1, -1).tolist()
     return [
-        [sign * (value << shift if shift >= 0 else value >> -shift) for value, shift in zip(row, by, strict=True)]
-        + [sign]
-        for row, by, sign in zip(integers, shifts, signs, strict=True)
+        [value << shift if shift >= 0 else value >> -shift for value, shift in zip(row, by, strict=True)]
+        for row, by in zip(integers, shifts, strict=True)
     ]
+
+
+def _integer_columns(X: Floats, on: NDArray[np.bool_]) -> list[list[int]]:
+    """±(x, 1) of every row as integers."""
+    signs = np.where(on, 1, -1).tolist()
+    return [[*(sign * value for value in row), sign] for row, sign in zip(integer_rows(X), signs, strict=True)]
 
 
 def _gordan(

@@ -40,6 +40,7 @@ class Result:
     fewest: Bound | None = None  # on the number of non-zero weights at this loss, where that was asked for
     rounds: tuple[Round, ...] = ()  # of column-and-constraint generation, where rows are uncertain
     subsystems: tuple[Subsystem, ...] = field(default=(), repr=False)  # rows that no neuron gets right together
+    ways: tuple[str, ...] = ()  # to an exact answer that were tried, and why
 
 
 @dataclass(frozen=True)

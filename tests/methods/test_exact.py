@@ -193,13 +193,35 @@ def test_the_proof_names_the_stage_that_closed_it(X, y, hidden, stage):
     assert stage in certificate.proof
 
 
+def wide_problem(hidden, threshold="neuron", n_features=6):
+    rng = np.random.default_rng(0)
+    return make_problem(rng.normal(size=(40, n_features)), rng.integers(0, 2, 40), hidden, threshold)
+
+
 def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named():
     ways = [((1,), "auto", "one_neuron"), ((), "auto", "one_neuron"), ((2,), "auto", "sat"), ((6,), "auto", "tight")]
     for hidden, solver, name in [*ways, ((2,), "highs", "gates"), ((2, 2), "auto", "tight")]:
-        assert Exact(solver=solver).check(hard_problem(20, hidden)).name == name
-    assert Exact().check(hard_problem(20, (2,), "layer")).name == "tight"
+        assert Exact(solver=solver).check(wide_problem(hidden)).name == name
+    for hidden, name in [((), "cells"), ((3,), "cells"), ((4,), "sat")]:
+        assert Exact().check(wide_problem(hidden, n_features=3)).name == name
+    assert Exact().check(wide_problem((2,), "layer")).name == "tight"
     weighted = make_problem([[0.0], [1.0]], [0, 1], (2,), sample_weight=[0.1234, 0.77])
     assert Exact().check(weighted).name == "gates"
+
+
+@pytest.mark.parametrize(
+    ("problem", "way"),
+    [
+        (wide_problem((1,), n_features=2), "cells: through 2 of 40 rows there are only 780 hyperplanes"),
+        (wide_problem((2,)), "sat: the output of 2 neurons is one of 2 gates"),
+        (wide_problem((1,)), "one_neuron: for a single neuron a set cover is easier than clauses"),
+        (wide_problem((2,), "layer"), "tight: formulation='sat' needs threshold='neuron'"),
+        (wide_problem((6,), n_features=2), "tight: formulation='sat' accepts one hidden layer of up to 5 neurons"),
+    ],
+)
+def test_auto_says_what_it_picked_and_why(problem, way):
+    _, result = solve(problem, Exact(search_share=0, free_bounds=False), time_limit=2)
+    assert result.ways[0].startswith(way)
 
 
 def test_where_a_proof_gives_up_auto_goes_on_with_a_program():

@@ -234,6 +234,8 @@ def prove(
     names, X, y, row_weights = _training_rows(data, target, sample_weight, drop)
     classifier = StepClassifier(hidden=_widths(hidden), time_limit=time_limit, random_state=random_state)
     _fit(classifier, X, y, row_weights, out, names)
+    for way in classifier.result_.ways:
+        print(f"  chosen   {way}")
     if out is not None:
         print(f"model written to {out}")
     _exit_if_interrupted(classifier)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from stepnet.certify import is_optimal
@@ -49,6 +50,7 @@ class Run:
     closed_in: str = ""  # the stage in which loss and bound met
     rounds: list[Round] = field(default_factory=list)  # of column-and-constraint generation
     pool: Pool = field(default_factory=Pool)  # of rows that no neuron gets right together
+    ways: list[str] = field(default_factory=list)  # to an exact answer that were tried, and why
 
     def evaluate(self, network: Network) -> float:
         begin = self.budget.elapsed
@@ -106,6 +108,23 @@ class Run:
             self.bound = bound
             self._report()
 
+    def choose(self, way: str, reason: str) -> None:
+        """Begin with a way to an exact answer."""
+        self.ways.append(f"{way}: {reason}")
+        logger.info("%7.2f s  %s", self.budget.elapsed, self.ways[-1])
+        self.stage = way
+
+    @contextmanager
+    def within(self, share: float) -> Iterator[None]:
+        """Inside, there is only a share of the time that is left."""
+        whole = self.budget
+        if share < 1 and math.isfinite(whole.remaining):
+            self.budget = whole.until(whole.elapsed + share * whole.remaining)
+        try:
+            yield
+        finally:
+            self.budget = whole
+
     def announce(self, stage: str) -> None:
         """Tell the outside what is going on now."""
         self.stage, self.share = stage, None
@@ -162,6 +181,7 @@ class Run:
             self.fewest,
             tuple(self.rounds),
             tuple(self.pool.subsystems),
+            tuple(self.ways),
         )
 
     def _report(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepnet.errors import YES, Answer, InvalidInputError
+from stepnet.errors import Answer, InvalidInputError
 from stepnet.formulations.base import Formulation
 from stepnet.formulations.registry import FORMULATIONS, accepted_formulation
 from stepnet.problem.problem import Problem
@@ -14,17 +14,37 @@ _MANY_ROWS = 5_000  # beyond, the search needs the time more
 
 
 def accepted_way(choice: str | Way, problem: Problem, solver: str = "auto") -> tuple[Way, Answer]:
-    """The way that a user chose, and whether it takes the problem.
-
-    ``"auto"`` is the first of one_neuron, sat, gates, tight that does. Where a solver is named, only programs come into
-    question, and so with very many rows, or weights of rows that have no common measure.
-    """
+    """The way that a user chose, and whether it takes the problem; for ``"auto"`` the first of :func:`ways`."""
     if choice == "auto":
-        has_proofs = solver == "auto" and problem.dataset.n_rows <= _MANY_ROWS and problem.accuracy.step
-        proofs = [proof for proof in PROOFS.values() if has_proofs and proof.accepts(problem)]
-        return (proofs[0], YES) if proofs else accepted_formulation("auto", problem)
+        first = ways(problem, solver)[0]
+        return first, first.accepts(problem)
     way = {**PROOFS, **FORMULATIONS}.get(choice) if isinstance(choice, str) else choice
     if not isinstance(way, Formulation | Proof):
         names = ", ".join(map(repr, ["auto", *PROOFS, *FORMULATIONS]))
         raise InvalidInputError(f"formulation={choice!r} is not known; choose one of {names}.")
     return way, way.accepts(problem)
+
+
+def ways(problem: Problem, solver: str = "auto") -> list[Way]:
+    """What ``"auto"`` tries in turn: the proofs over correct sets that take the problem, then a program.
+
+    Where a solver is named, only programs come into question, and so with very many rows, or weights of rows that have
+    no common measure.
+    """
+    has_proofs = solver == "auto" and problem.dataset.n_rows <= _MANY_ROWS and problem.accuracy.step
+    proofs = [proof for proof in PROOFS.values() if has_proofs and proof.accepts(problem)]
+    return [*proofs, accepted_formulation("auto", problem)[0]]
+
+
+def why(way: Way, problem: Problem, solver: str = "auto") -> str:
+    """Why ``"auto"`` tries a way: what speaks for it, or against correct sets."""
+    if isinstance(way, Proof):
+        return way.reason(problem)
+    if solver != "auto":
+        return f"solver={solver!r} solves programs"
+    if problem.dataset.n_rows > _MANY_ROWS:
+        return f"{problem.dataset.n_rows} rows are too many for correct sets"
+    if not problem.accuracy.step:
+        return "the weights of rows have no common measure"
+    answers = [proof.accepts(problem) for proof in PROOFS.values()]
+    return "correct sets left it open" if any(answers) else answers[-1].reason.split(". ")[0]

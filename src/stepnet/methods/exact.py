@@ -14,12 +14,11 @@ from stepnet.arithmetic import Floats
 from stepnet.backends.base import Backend, Outcome, Task
 from stepnet.backends.registry import backend_for, named_backend
 from stepnet.errors import Answer, InvalidInputError, NotAcceptedError, SolverFailure
-from stepnet.formulations.base import Encoding
-from stepnet.formulations.registry import formulation_for
+from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.tight import Tight
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
-from stepnet.methods.choice import Way, accepted_way
+from stepnet.methods.choice import Way, accepted_way, ways, why
 from stepnet.methods.generation import Generation, nominal_master
 from stepnet.methods.search import effort_before_proof, search_within
 from stepnet.network import Network
@@ -41,9 +40,10 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     formulation : str, Formulation or Proof
-        ``"auto"``: sat for one hidden layer of up to 5 neurons, tight otherwise; with a named solver gates for the
-        former. ``"sat"`` needs no program and no margin: its bounds hold for all networks. ``"gates"``, ``"tight"``,
-        ``"bilinear"`` and ``"paper"`` are programs. Or an object.
+        ``"auto"``: for one hidden layer of up to 5 neurons what takes the problem of ``"cells"`` (up to 5 features
+        and 3 neurons), ``"one_neuron"`` and ``"sat"``, in turn. They need no program and no margin: their bounds hold
+        for all networks. Then, or with a named solver, a program: ``"gates"`` for few neurons, ``"tight"``.
+        ``"bilinear"`` and ``"paper"`` are programs, too. Or an object.
     solver : str
         ``"auto"``, ``"highs"``, ``"scip"``, ``"gurobi"`` or ``"cpsat"``.
     free_bounds : bool
@@ -78,10 +78,11 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         return nominal_master(problem, joint=self.scenarios == "joint") if problem.is_uncertain else problem
 
     def work(self, run: Run, start: Network | None = None) -> None:
-        self.check(run.problem)
+        way = self.check(run.problem)
         begin(run, start, bounds=self.free_bounds)
         if not run.is_over and start is None and self.search_share and accepts_search(run.problem):
-            search_within(run, self.search_share, None if run.problem.is_plain else effort_before_proof(run.problem))
+            is_program = run.problem.is_plain and isinstance(way, Formulation)
+            search_within(run, self.search_share, None if is_program else effort_before_proof(run.problem, way))
         if not run.is_over:
             self.close(run)
         self.thin(run)
@@ -98,29 +99,34 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
 
     def has_time(self, run: Run) -> bool:
         """Whether the program can be written and handed over well within the time that is left."""
-        if isinstance(self.check(run.problem), Proof):
-            return True
-        return _seconds_to_build(run.problem) <= run.budget.remaining / 2
+        return isinstance(self.check(run.problem), Proof) or _can_be_built(run)
 
     def close(self, run: Run) -> None:
         """Branch and bound on what is still open, with the best network as the start."""
         way = self.check(run.problem)
-        if not self.has_time(run):
-            run.trouble = "program too large for the time"
-            return
         if run.problem.is_uncertain:
+            if not _can_be_built(run):
+                run.trouble = "program too large for the time"
+                return
             Generation(run, self).work()
             return
         run.recheck()
-        run.stage = way.name
-        if isinstance(way, Proof):
-            way.work(run)
-            if run.is_over or self.formulation != "auto":
+        chosen = ways(run.problem, self.solver) if self.formulation == "auto" else [way]
+        for number, one in enumerate(chosen):
+            reason = why(one, run.problem, self.solver) if self.formulation == "auto" else "asked for"
+            run.choose(one.name, reason)
+            if isinstance(one, Formulation):
+                if not _can_be_built(run):
+                    run.trouble = "program too large for the time"
+                    return
+                encodings = list(one.encode(run.problem))
+                _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
+            else:
+                share = 1.0 if number + 2 >= len(chosen) else 0.5  # a program seldom knows more than the last proof
+                with run.within(share):
+                    one.work(run)
+            if run.is_over:
                 return
-            way = formulation_for("auto", run.problem)  # a program may know more
-            run.stage = way.name
-        encodings = list(way.encode(run.problem))
-        _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
 
     def thin(self, run: Run) -> None:
         """Where that is asked for and the loss is proven: the fewest non-zero weights that still have it."""
@@ -155,12 +161,13 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             run.thin(encoding.decode(outcome.point))
 
 
-def _seconds_to_build(problem: Problem) -> float:
-    """A rough estimate of what writing and handing over the largest program takes."""
+def _can_be_built(run: Run) -> bool:
+    """Whether writing and handing over the largest program, roughly estimated, leaves half of the time."""
+    problem = run.problem
     m, widths = problem.dataset.n_rows, problem.architecture.widths
     entries = 2.0 * m * widths[0] * problem.dataset.n_features
     entries += sum(12.0 * m * below * above for below, above in pairwise(widths))
-    return entries * 5e-7
+    return entries * 5e-7 <= run.budget.remaining / 2
 
 
 class _Solving:

@@ -40,12 +40,12 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
         return self.exact.accepts(problem)
 
     def work(self, run: Run, start: Network | None = None) -> None:
-        self.exact.check(run.problem)
+        way = self.exact.check(run.problem)
         begin(run, start)
         if not run.is_over and self.search_share and accepts_search(run.problem):
             # Where the exact program is out of reach, the search may have all of the time.
             is_last = not self.exact.has_time(run)
-            effort = Effort(starts=10**9) if is_last else effort_before_proof(run.problem)
+            effort = Effort(starts=10**9) if is_last else effort_before_proof(run.problem, way)
             search_within(run, 1.0 if is_last else self.search_share, effort)
         if not run.is_over:
             self.exact.close(run)

@@ -12,6 +12,8 @@ from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
+from stepnet.proofs.base import Proof
+from stepnet.proofs.cells import Cells
 from stepnet.search.local_search import Effort, accepts_search, kernels_ready, local_search
 from stepnet.search.polish import centred
 
@@ -51,8 +53,12 @@ _ROBUST_SMALL, _ROBUST = Effort(moves=300, starts=2), Effort(moves=3_000, starts
 _SMALL = 200  # rows × neurons: generation of scenarios may prove something
 
 
-def effort_before_proof(problem: Problem) -> Effort:
-    """How long to search before an exact program."""
+def effort_before_proof(problem: Problem, way: object) -> Effort:
+    """How long to search before an exact program or a proof; proofs find networks themselves."""
+    if isinstance(way, Cells):
+        return Effort(moves=2_000, starts=1)
+    if isinstance(way, Proof):
+        return Effort(starts=4)
     if not problem.is_uncertain:
         return Effort(starts=8) if problem.is_plain else BRIEF
     is_small = problem.dataset.n_rows * sum(problem.architecture.widths) <= _SMALL

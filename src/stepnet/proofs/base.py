@@ -47,6 +47,10 @@ class Proof(ABC):
         """Whether this proof takes the problem; if not, the reason and what would do."""
 
     @abstractmethod
+    def reason(self, problem: Problem) -> str:
+        """What speaks for this proof, of a problem that it takes."""
+
+    @abstractmethod
     def work(self, host: Host) -> None:
         """Offer networks and raise bounds until the host is over, or nothing is left to try."""
 

@@ -50,6 +50,9 @@ class OneNeuron(Proof):
             )
         return accepts_correct_sets(problem, self.name)
 
+    def reason(self, problem: Problem) -> str:
+        return "for a single neuron a set cover is easier than clauses"
+
     def work(self, host: Host) -> None:
         _Cover(host).work()
 

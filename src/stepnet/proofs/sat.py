@@ -45,6 +45,10 @@ class Sat(Proof):
     def accepts(self, problem: Problem) -> Answer:
         return accepts_correct_sets(problem, self.name)
 
+    def reason(self, problem: Problem) -> str:
+        width = problem.architecture.hidden[0] if problem.architecture.hidden else 1
+        return f"the output of {width} neurons is one of {len(gates(width))} gates"
+
     def work(self, host: Host) -> None:
         problem = host.problem
         step = problem.accuracy.step
