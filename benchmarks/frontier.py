@@ -136,7 +136,8 @@ def report(rows: list[dict], seconds: float) -> None:
     for (n, m), width in itertools.product(SIZES, (1, 2, 3)):
         line = f"{n:2} {m:3} {width:7}"
         of_ours = [by_cell.get((OURS, n, m, width, seed)) for seed in range(3)]
-        line += f"  {' '.join(f'{row["loss"]:g}' if row and row['solved'] else '?' for row in of_ours):>9}"
+        optima = " ".join(f"{row['loss']:g}" if row and row["solved"] else "?" for row in of_ours)
+        line += f"  {optima:>9}"
         for name in METHODS:
             found = [by_cell.get((name, n, m, width, seed)) for seed in range(3)]
             there = [row for row in found if row]
