@@ -7,6 +7,7 @@ checked here, and what the contradiction does not rest on is left out.
 from __future__ import annotations
 
 import contextlib
+import math
 import subprocess
 import sys
 import tempfile
@@ -52,7 +53,7 @@ class Refutation:
         """Whether every step follows and the last one is a contradiction; False, too, if the time is up."""
         everything, events = _events(self.clauses, self.steps)
         rests_on = Propagation(everything, len(self.clauses)).follow(events, should_stop)
-        return rests_on is not None and not self.steps[-1].clause
+        return rests_on is not None and bool(self.steps) and not self.steps[-1].clause
 
     def to_dimacs(self) -> str:
         """The clauses in the DIMACS format."""
@@ -124,7 +125,10 @@ def passes_checker(proof: Refutation, time_limit: float) -> bool | None:
         )
         try:
             done = subprocess.run(
-                [sys.executable, "-c", code, str(cnf), str(drat)], timeout=time_limit, capture_output=True, check=False
+                [sys.executable, "-c", code, str(cnf), str(drat)],
+                timeout=time_limit if math.isfinite(time_limit) else None,
+                capture_output=True,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return None

@@ -1,0 +1,113 @@
+"""Cells: signs that are certain, sets that are right and largest, and estimates before they begin."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import brute_force
+from conftest import make_problem, solve
+from stepnet.errors import NotAcceptedError
+from stepnet.gates import gates
+from stepnet.limits import Budget
+from stepnet.methods.base import Run
+from stepnet.methods.begin import begin
+from stepnet.methods.exact import Exact
+from stepnet.oracle import Neuron, Oracle, integer_rows
+from stepnet.proofs.bits import best_sets, largest, packed
+from stepnet.proofs.cells import Cells, _all_sets, _exact_signs, _sign_patterns, independent_axes
+from stepnet.proofs.clauses import spoilers
+
+
+def as_sets(words, n_rows):
+    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :n_rows]
+    return {frozenset(np.flatnonzero(row).tolist()) for row in bits}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_they_are_exactly_the_largest_sets_that_a_neuron_gets_right(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 4)), int(rng.integers(3, 9))
+    X = [rng.normal(size=(m, n)), rng.integers(0, 3, (m, n)), rng.integers(0, 2, (m, n)) / 10][seed % 3].astype(float)
+    on = rng.random(m) < 0.5
+    words = _all_sets(integer_rows(X), on, lambda sets: np.ones(len(sets), dtype=bool), lambda: False)
+    found = as_sets(largest(words, lambda: False), m)
+    oracle = Oracle(X, on)
+    subsets = [frozenset(np.flatnonzero(bits).tolist()) for bits in product([0, 1], repeat=m)]
+    right = [rows for rows in subsets if isinstance(oracle.ask(np.array(sorted(rows), dtype=np.int64)), Neuron)]
+    assert found == {rows for rows in right if not any(rows < other for other in right)}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_signs_in_doubt_are_those_of_integers(n):
+    rng = np.random.default_rng(n)
+    plane = rng.integers(-3, 4, (7, n)).astype(float)
+    plane[:, -1] = plane[:, :-1].sum(axis=1)  # on one hyperplane, as far as floats can tell
+    for X in (plane / 10, plane, np.nextafter(plane / 10, 1)):
+        points = [list(point) for point in dict.fromkeys(map(tuple, integer_rows(X)))]
+        if len(independent_axes(points)) < n:
+            points.append([value + 1 if k == n - 1 else value for k, value in enumerate(points[0])])
+        if len(independent_axes(points)) < n:
+            continue
+        found = {tuple(row) for signs in _sign_patterns(points, lambda: False) for row in signs.tolist()}
+        exact = {tuple(_exact_signs(points, chosen)) for chosen in combinations(range(len(points)), n)}
+        exact = {row for row in exact if any(row)}
+        opposite = {tuple(-value for value in row) for row in exact}
+        assert found <= exact | opposite
+        assert exact <= found | {tuple(-value for value in row) for row in found}
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_the_best_choice_is_that_of_trying_them_all(width):
+    rng = np.random.default_rng(width)
+    m, n_sets = 70, 6
+    sets, on, weights = rng.random((n_sets, m)) < 0.7, rng.random(m) < 0.5, rng.integers(1, 6, m)
+    planes = packed(np.array([weights >> bit & 1 for bit in range(3)], dtype=bool))
+    for gate in gates(width):
+        costs = {}
+        for chosen in product(range(n_sets), repeat=width):
+            bits = on[:, None] == sets[list(chosen)].T
+            costs[chosen] = int(weights[(bits @ np.array(gate.weights) >= gate.threshold) != on].sum())
+        best = min(costs.values())
+        rules = [[sum(1 << j for j in neurons) for neurons in spoilers(gate, code)] for code in (0, 1)]
+        arguments = packed(sets), packed(np.array([~on, on])), planes, gate.weights, rules
+        found, is_done = best_sets(*arguments, best, lambda: False)
+        assert is_done
+        assert costs[found] == best
+        assert best_sets(*arguments, best - 1, lambda: False) == (None, True)
+        assert best_sets(*arguments, best, lambda: True) == (None, False)
+
+
+def test_rows_that_floats_cannot_tell_from_a_plane():
+    """0.1 + 0.2 is not 0.3 in floats: the optimum is that of the numbers as they are."""
+    X = np.array([[0.0, 0.0], [0.1, 0.1], [0.2, 0.2], [0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3], [0.4, 0.4], [0.5, 0.5]])
+    y = [0, 1, 0, 1, 0, 1, 0]
+    problem = make_problem(X, y, (1,))
+    certificate, _ = solve(problem, Exact(formulation="cells", free_bounds=False, search_share=0))
+    sat, _ = solve(problem, Exact(formulation="sat", free_bounds=False, search_share=0))
+    assert certificate.status == sat.status == "OPTIMAL"
+    assert certificate.loss == sat.loss
+    margin = 1e-18  # brute force by a linear program cannot tell these rows apart
+    assert certificate.loss <= brute_force.best_loss(X, y, (1,), "neuron", margin=margin)
+
+
+def test_what_is_too_large_is_refused_with_an_estimate():
+    rng = np.random.default_rng(0)
+    large = make_problem(rng.normal(size=(200, 5)), rng.integers(0, 2, 200), (2,))
+    with pytest.raises(NotAcceptedError, match=r"2\.5e\+09 hyperplanes, in about 5\.1e\+03 s and 1\.6e\+02 GB"):
+        solve(large, Exact(formulation="cells"))
+    with pytest.raises(NotAcceptedError, match="up to 5 features and 3 neurons; got 6 features"):
+        solve(make_problem(rng.normal(size=(9, 6)), np.arange(9) % 2, (2,)), Exact(formulation="cells"))
+    uneven = make_problem(rng.normal(size=(9, 2)), np.arange(9) % 2, (2,), sample_weight=rng.random(9))
+    with pytest.raises(NotAcceptedError, match="multiples of one number"):
+        solve(uneven, Exact(formulation="cells"))
+
+
+def test_a_limit_claims_nothing():
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.normal(size=(60, 3)), rng.integers(0, 2, 60), (3,))
+    run = Run(problem, Budget(30.0))
+    begin(run, None, separate=False)
+    run.budget.stop("interrupted")
+    Cells().work(run)
+    assert run.bound.value == 0

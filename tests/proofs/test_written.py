@@ -1,0 +1,163 @@
+"""Written proofs: whole, checked from nothing but their files, and no change to them goes unnoticed."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from conftest import make_problem, solve
+from stepnet import StepClassifier, verify_proof
+from stepnet.errors import InvalidInputError, NotAcceptedError, SolverError
+from stepnet.limits import Budget
+from stepnet.methods.prove import Prove
+from stepnet.proofs.written import write_proof
+
+
+def rows(m=26, n=2, seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(m, n)), rng.permutation(np.arange(m) % 2)
+
+
+@pytest.fixture(name="proof", scope="module")
+def _proof(tmp_path_factory):
+    """Two neurons on random labels, proven."""
+    folder = tmp_path_factory.mktemp("proofs") / "proof"
+    X, y = rows()
+    problem = make_problem(X, y, (2,))
+    certificate, result = solve(problem, Prove(), time_limit=60)
+    assert certificate.status == "OPTIMAL"
+    assert certificate.loss > 2
+    write_proof(folder, problem, result.network, certificate.bound, subsystems=result.subsystems)
+    return folder
+
+
+@pytest.fixture(name="copy")
+def _copy(proof, tmp_path):
+    return shutil.copytree(proof, tmp_path / "copy")
+
+
+def changed(path, change):
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def test_every_claim_of_it_holds(proof):
+    verification = verify_proof(proof)
+    assert [check.holds for check in verification.checks] == [True] * 9
+    assert "the verified checker drup agrees" in str(verification)
+    assert "2 gates of 2 neurons" in str(verification)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("subsystems.json", lambda all_of_them: all_of_them[3][1].__setitem__(0, all_of_them[3][1][0] + 1)),
+        ("subsystems.json", lambda all_of_them: all_of_them[3][0].__setitem__(0, (all_of_them[3][0][0] + 1) % 26)),
+        ("subsystems.json", lambda all_of_them: all_of_them[3][1].__setitem__(0, -all_of_them[3][1][0])),
+        ("subsystems.json", lambda all_of_them: all_of_them.pop(0)),
+        ("network.json", lambda network: network["layers"][0]["thresholds"].__setitem__(0, 100.0)),
+        ("proof.json", lambda claims: claims.update(loss=claims["loss"] - 1)),
+        ("proof.json", lambda claims: claims.update(bound=claims["bound"] + 1)),
+        ("proof.json", lambda claims: claims.update(bound=claims["bound"] + 1, loss=claims["loss"] + 1)),
+        ("proof.json", lambda claims: claims.update(unit=2.0)),
+        ("proof.json", lambda claims: claims.update(hidden=[1])),
+        ("proof.json", lambda claims: claims["gates"].pop()),
+        ("proof.json", lambda claims: claims["gates"].__setitem__(1, claims["gates"][0])),
+        ("proof.json", lambda claims: claims["gates"][0].update(ordering=[0, 0])),
+        ("proof.json", lambda claims: claims.update(fingerprint="0" * 16)),
+        ("proof.json", lambda claims: claims.pop("gates")),
+    ],
+)
+def test_a_change_is_noticed(copy, name, change):
+    changed(copy / name, change)
+    assert not verify_proof(copy)
+
+
+@pytest.mark.parametrize("name", ["gate-1.cnf", "gate-2.cnf"])
+def test_a_clause_that_does_not_follow_is_noticed(copy, name):
+    lines = (copy / name).read_text().splitlines()
+    lines[5] = f"{-int(lines[5].split()[0])} {lines[5].split(maxsplit=1)[1]}"
+    (copy / name).write_text("\n".join(lines))
+    verification = verify_proof(copy)
+    assert not verification
+    assert "does not follow from the gate, the limit or a subsystem" in str(verification)
+
+
+@pytest.mark.parametrize("change", [lambda lines: lines[:-1], lambda lines: ["1 0", *lines], lambda lines: ["0"], list])
+def test_a_gap_in_the_steps_is_noticed(copy, change):
+    path = copy / "gate-2.drat"
+    lines = change(path.read_text().splitlines())
+    path.write_text("\n".join(lines) if lines != path.read_text().splitlines() else "")
+    verification = verify_proof(copy)
+    assert not verification
+    assert "not every step follows by propagation" in str(verification)
+
+
+@pytest.mark.parametrize("column", [0, -2, -1])
+def test_other_rows_are_noticed(copy, column):
+    lines = (copy / "rows.csv").read_text().splitlines()
+    cells = lines[4].split(",")
+    cells[column] = "0" if cells[column] != "0" else "1"
+    lines[4] = ",".join(cells)
+    (copy / "rows.csv").write_text("\n".join(lines))
+    assert not verify_proof(copy)
+
+
+@pytest.mark.parametrize("name", ["proof.json", "rows.csv", "network.json", "subsystems.json", "gate-1.cnf"])
+@pytest.mark.parametrize("text", [None, "", "{", "[1]", "nan,1,1\n"])
+def test_a_damaged_file_is_a_false_proof_and_no_traceback(copy, name, text):
+    (copy / name).unlink()
+    if text is not None:
+        (copy / name).write_text(text)
+    assert not verify_proof(copy)
+
+
+def test_loss_zero_needs_no_gates(tmp_path):
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    classifier = StepClassifier(hidden=(2,)).fit(X, [0, 1, 1, 0])
+    classifier.save_proof(tmp_path / "proof", X, [0, 1, 1, 0])
+    assert verify_proof(tmp_path / "proof")
+    assert not list((tmp_path / "proof").glob("gate*"))
+
+
+@pytest.mark.parametrize("hidden", [(), (1,), (3,)])
+def test_weights_of_rows_and_other_widths(tmp_path, hidden):
+    X, y = rows(12, 1, seed=3)
+    weights = np.random.default_rng(0).choice([0.5, 1.0, 2.5], 12)
+    classifier = StepClassifier(hidden=hidden, time_limit=60).fit(X, y, weights)
+    assert classifier.certificate_.loss > 0
+    classifier.save_proof(tmp_path / "proof", X, y, weights)
+    assert verify_proof(tmp_path / "proof")
+
+
+def test_what_cannot_be_proven_is_not_written(tmp_path):
+    X, y = rows()
+    problem = make_problem(X, y, (2,))
+    certificate, result = solve(problem, Prove(), time_limit=60)
+    target = tmp_path / "proof"
+    with pytest.raises(SolverError, match="the bound is false"):
+        write_proof(target, problem, result.network, certificate.loss + 1)
+    with pytest.raises(SolverError, match="the time limit came first"):
+        write_proof(target, problem, result.network, certificate.loss, budget=Budget(0.0))
+    with pytest.raises(NotAcceptedError, match="up to 5 neurons"):
+        write_proof(target, make_problem(X, y, (6,)), result.network, 1.0)
+    uneven = make_problem(X, y, (2,), sample_weight=np.random.default_rng(0).random(26))
+    with pytest.raises(NotAcceptedError, match="multiples of one number"):
+        write_proof(target, uneven, result.network, 1.0)
+    assert not list(tmp_path.iterdir())
+    target.write_text("")
+    with pytest.raises(InvalidInputError, match="is there already"):
+        write_proof(target, problem, result.network, certificate.loss)
+    with pytest.raises(InvalidInputError, match="make it first"):
+        write_proof(tmp_path / "a" / "b", problem, result.network, certificate.loss)
+    with pytest.raises(InvalidInputError, match="there is no directory"):
+        verify_proof(tmp_path / "nowhere")
+
+
+def test_other_data_than_those_of_the_certificate_are_refused(tmp_path):
+    X, y = rows()
+    classifier = StepClassifier(hidden=(1,), time_limit=60).fit(X, y)
+    with pytest.raises(InvalidInputError, match="not the data of the certificate"):
+        classifier.save_proof(tmp_path / "proof", X + 1, y)
