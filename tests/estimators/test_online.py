@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from stepnet import Constraint, Exact, Hinge, StepAutoencoder, StepClassifier, StepRegressor
 from stepnet.errors import InvalidInputError, NotAcceptedError
+from stepnet.proofs.pool import Pool
 
 
 def batches(seed, n_rows=24, n_batches=4):
@@ -165,3 +166,21 @@ def test_constraints_may_ask_for_more_than_the_default_limit():
     model = StepRegressor((1,), constraints=[far], method="exact", time_limit=10, random_state=0).fit(X, y)
     assert model.network_.layers[1].weights[0, 0] >= 100 * (1 - 1e-8)
     assert model.certificate_.status == "OPTIMAL"
+
+
+def test_what_no_neuron_gets_right_together_is_known_to_later_fits():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 6)), rng.integers(0, 2, 30)
+    online = quick(method=Exact(formulation="sat", search_share=0)).partial_fit(X[:24], y[:24])
+    earlier = online.result_.subsystems
+    online.partial_fit(X[24:], y[24:])
+    assert len(online.result_.subsystems) >= len(earlier) > 0
+    old = StepClassifier(hidden=(1,)).problem(X[:24], y[:24]).dataset
+    new = StepClassifier(hidden=(1,)).problem(X, y).dataset
+    moved = Pool(earlier).moved(old, new)
+    assert len(moved) == len(earlier)
+    assert online.result_.subsystems[: len(moved)] == tuple(moved.subsystems)
+    assert Pool(online.result_.subsystems).is_true(new)
+    online.forget([0])
+    left = StepClassifier(hidden=(1,)).problem(X[1:], y[1:]).dataset
+    assert Pool(online.result_.subsystems).is_true(left)

@@ -241,3 +241,12 @@ def test_a_cut_off_rests_on_a_loss_that_is_computed_again():
     Exact().close(run)
     assert run.loss == problem.evaluate(run.network) == 1
     assert run.bound.value == 1
+
+
+def test_networks_of_a_proof_are_improved_by_a_search():
+    """Without a search before it, sat finds a network, and the search goes on from there."""
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.normal(size=(60, 8)), rng.integers(0, 2, 60), (2,))
+    _, result = solve(problem, Exact(formulation="sat", free_bounds=False, search_share=0), time_limit=4)
+    stages = [progress.stage for progress in result.trace]
+    assert "search" in stages[stages.index("sat") :]

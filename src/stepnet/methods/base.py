@@ -51,6 +51,7 @@ class Run:
     rounds: list[Round] = field(default_factory=list)  # of column-and-constraint generation
     pool: Pool = field(default_factory=Pool)  # of rows that no neuron gets right together
     ways: list[str] = field(default_factory=list)  # to an exact answer that were tried, and why
+    on_better: Callable[[], None] | None = None  # called when a better network was offered
 
     def evaluate(self, network: Network) -> float:
         begin = self.budget.elapsed
@@ -69,6 +70,8 @@ class Run:
         if loss < self.loss:
             self.network, self.loss = network, loss
             self._report()
+            if self.on_better is not None:
+                self.on_better()
         return loss
 
     def recheck(self) -> None:

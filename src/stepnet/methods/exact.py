@@ -20,7 +20,7 @@ from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
 from stepnet.methods.choice import Way, accepted_way, ways, why
 from stepnet.methods.generation import Generation, nominal_master
-from stepnet.methods.search import effort_before_proof, search_within
+from stepnet.methods.search import effort_before_proof, improving, search_within
 from stepnet.network import Network
 from stepnet.problem.last_layer import refitted
 from stepnet.problem.problem import Problem
@@ -123,7 +123,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
                 _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
             else:
                 share = 1.0 if number + 2 >= len(chosen) else 0.5  # a program seldom knows more than the last proof
-                with run.within(share):
+                with run.within(share), improving(run):
                     one.work(run)
             if run.is_over:
                 return

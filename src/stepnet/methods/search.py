@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
@@ -87,3 +89,20 @@ def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
         n_jobs=run.n_jobs,
         start=run.network,
     )
+
+
+@contextmanager
+def improving(run: Run) -> Iterator[None]:
+    """Inside, every better network that is offered is the start of a short local search."""
+
+    def search_on() -> None:
+        stage, run.on_better = run.stage, None
+        if not run.is_over:
+            search_within(run, 0.1, Effort(moves=2_000, starts=1))
+        run.stage, run.on_better = stage, search_on
+
+    run.on_better = search_on
+    try:
+        yield
+    finally:
+        run.on_better = None

@@ -1,0 +1,75 @@
+"""``prove``, ``verify`` of a folder, and ``widths`` as typed."""
+
+import json
+
+import numpy as np
+import pytest
+
+from command_line import stepnet, typed
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)).round(2), rng.permutation(["calm", "wild"] * 10)
+    lines = ["a,b,mood", *(f"{a},{b},{label}" for (a, b), label in zip(X, y, strict=True))]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_prove_saves_what_verify_checks_and_a_change_is_exit_code_1(folder):
+    result = typed("prove", "rows.csv", "--target", "mood", "--save", "proof", "--out", "m.json", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert "OPTIMAL for all networks" in result.stdout
+    assert "chosen   cells: through 2 of 20 rows there are only 190 hyperplanes" in result.stdout
+    assert "check it: stepnet verify proof" in result.stdout
+    assert stepnet("verify", "m.json", "rows.csv", "--target", "mood", cwd=folder).returncode == 0
+    result = stepnet("verify", "proof", cwd=folder)
+    assert result.returncode == 0, result.stdout
+    assert "FALSE" not in result.stdout
+    path = folder / "proof" / "subsystems.json"
+    subsystems = json.loads(path.read_text())
+    subsystems[0][1][0] += 1
+    path.write_text(json.dumps(subsystems))
+    result = stepnet("verify", "proof", cwd=folder)
+    assert result.returncode == 1
+    assert "FALSE" in result.stdout
+
+
+def test_time_that_was_not_enough_is_exit_code_1_and_no_folder(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 8)).round(3), rng.integers(0, 2, 80)
+    lines = [",".join("abcdefgh") + ",y", *(",".join(map(str, [*row, c])) for row, c in zip(X, y, strict=True))]
+    (tmp_path / "hard.csv").write_text("\n".join(lines) + "\n")
+    result = stepnet("prove", "hard.csv", "--target", "y", "--time-limit", "3", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "FEASIBLE" in result.stdout
+
+
+def test_widths_prints_a_table_and_draws(folder):
+    result = stepnet("widths", "rows.csv", "--target", "mood", "--loss", "2", "--plot", "w.png", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert "neurons    loss   bound  status" in result.stdout
+    assert "reach loss 2, and no fewer do" in result.stdout
+    assert (folder / "w.png").exists()
+    result = stepnet("widths", "rows.csv", "--target", "mood", "--most", "1", cwd=folder)
+    assert result.returncode == 1
+    assert "was not reached with 1 neurons; at least 2 are needed" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["prove", "rows.csv", "--target", "mood", "--save", "rows.csv"], "rows.csv is there already"),
+        (["prove", "rows.csv", "--target", "mood", "--save", "no/where"], "does not exist; make it first"),
+        (["prove", "rows.csv", "--target", "mood", "--hidden", "7", "--save", "p", "--time-limit", "1"], "5 neurons"),
+        (["widths", "rows.csv", "--target", "mood", "--most", "0"], "must be a positive integer"),
+        (["verify", "m.json"], "needs its training data"),
+        (["verify", ".", "rows.csv", "--target", "mood"], "has its data inside"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
+    result = stepnet(*arguments, cwd=folder)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert not (folder / "p").exists()
