@@ -36,7 +36,7 @@ def test_the_examples_print_what_the_readme_says(code, output):
 
 
 def test_there_are_examples():
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 5
 
 
 def test_every_command_of_the_readme_exists():
