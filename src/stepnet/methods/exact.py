@@ -122,7 +122,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
                 encodings = list(one.encode(run.problem))
                 _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
             else:
-                share = 1.0 if number + 2 >= len(chosen) else 0.5  # a program seldom knows more than the last proof
+                share = 1.0 if number + 2 >= len(chosen) else 0.8  # a program seldom knows more than the last proof
                 with run.within(share), improving(run):
                     one.work(run)
             if run.is_over:

@@ -15,7 +15,7 @@ from stepnet.methods.begin import begin
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Proof
-from stepnet.proofs.cells import Cells
+from stepnet.proofs.cells import Cells, estimate
 from stepnet.search.local_search import Effort, accepts_search, kernels_ready, local_search
 from stepnet.search.polish import centred
 
@@ -58,7 +58,8 @@ _SMALL = 200  # rows × neurons: generation of scenarios may prove something
 def effort_before_proof(problem: Problem, way: object) -> Effort:
     """How long to search before an exact program or a proof; proofs find networks themselves."""
     if isinstance(way, Cells):
-        return Effort(moves=2_000, starts=1)
+        n_planes, _ = estimate(problem.dataset.n_rows, problem.dataset.n_features)
+        return Effort(moves=min(2_000, n_planes // 20), starts=1)  # enumeration needs a cut-off, not a good one
     if isinstance(way, Proof):
         return Effort(starts=4)
     if not problem.is_uncertain:

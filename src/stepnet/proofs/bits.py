@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +37,8 @@ def signs_of(points: Any, chosen: Any, is_exact: bool) -> tuple[NDArray[np.int8]
 
 def largest(words: Words, should_stop: Callable[[], bool]) -> Words:
     """The sets that are in no other one; where the time is up, some more."""
-    words = np.unique(words, axis=0)
+    words = words[np.lexsort(words.T)]
+    words = words[np.concatenate([[True], (words[1:] != words[:-1]).any(axis=1)])] if len(words) else words
     words = words[np.argsort(-np.bitwise_count(words).sum(axis=1, dtype=np.int64), kind="stable")]
     kept, n_kept = np.empty(len(words), dtype=np.int64), 0
     done = 0
@@ -81,6 +82,35 @@ def costs(sets: Words, rows: Words, weights: Words) -> NDArray[np.int64]:
     return total
 
 
+def subsets(n_points: int, size: int, at_once: int) -> Iterator[NDArray[np.int64]]:
+    """All subsets of so many points, some at once."""
+    last = np.arange(size)
+    last[-1] -= 1
+    while True:
+        found, n_found = _next_subsets(last, n_points, np.empty((at_once, size), dtype=np.int64))
+        if n_found:
+            yield found[:n_found]
+        if n_found < at_once:
+            return
+
+
+@njit(cache=True, nogil=True)
+def _next_subsets(last: Any, n_points: int, found: Any) -> Any:
+    """The subsets after the last one, in order, which becomes the last one found."""
+    size = len(last)
+    for k in range(len(found)):
+        j = size - 1
+        while j >= 0 and last[j] == n_points - size + j:
+            j -= 1
+        if j < 0:
+            return found, k
+        last[j] += 1
+        for i in range(j + 1, size):
+            last[i] = last[i - 1] + 1
+        found[k] = last
+    return found, len(found)
+
+
 @njit(cache=True, nogil=True)
 def right_sets(sides: Any, where: Any, on: Any, with_plane: bool) -> Any:
     """Rows that hyperplanes get right, by the sides of their points, in both orientations; 2 is nowhere."""
@@ -101,48 +131,77 @@ def right_sets(sides: Any, where: Any, on: Any, with_plane: bool) -> Any:
 
 @njit(cache=True, nogil=True)
 def _signs(points: Any, chosen: Any, rounding: float) -> Any:
+    """Minors column by column; coordinates differ by at most 1 where there is rounding."""
     n_points, n = points.shape
     n_masks = 1 << n
     signs = np.zeros((len(chosen), n_points), np.int8)
     in_doubt = np.zeros(len(chosen), np.bool_)
     minors, sizes = np.empty(n_masks), np.empty(n_masks)
-    normal, extent = np.empty(n), np.empty(n)
+    normal = np.empty(n)
     counts = np.zeros(n_masks, np.int64)
+    small = rounding  # any error of rounding is smaller
     for mask in range(1, n_masks):
         counts[mask] = counts[mask >> 1] + (mask & 1)
+    for factor in range(2, n + 1):
+        small *= factor
     for k in range(len(chosen)):
         base = chosen[k, 0]
         minors[0] = sizes[0] = 1.0
-        for mask in range(1, n_masks):
+        has_sizes = False
+        for mask in range(1, n_masks - 1):
             size = counts[mask]
-            if size == n:
-                continue
-            minors[mask] = sizes[mask] = 0.0
+            minors[mask] = 0.0
             for c in range(n):
                 if mask >> c & 1:
                     rest = mask ^ (1 << c)
-                    edge = points[chosen[k, size], c] - points[base, c]
-                    term = edge * minors[rest]
+                    term = (points[chosen[k, size], c] - points[base, c]) * minors[rest]
                     minors[mask] += -term if counts[rest >> c] % 2 else term
-                    sizes[mask] += abs(edge) * sizes[rest]
         for c in range(n):
-            rest = (n_masks - 1) ^ (1 << c)
-            normal[c] = -minors[rest] if counts[(n_masks - 1) >> (c + 1)] % 2 else minors[rest]
-            extent[c] = sizes[rest]
+            minor = minors[(n_masks - 1) ^ (1 << c)]
+            normal[c] = -minor if counts[(n_masks - 1) >> (c + 1)] % 2 else minor
         for p in range(n_points):
-            value = size_of_value = 0.0
+            value = 0.0
             for c in range(n):
-                edge = points[p, c] - points[base, c]
-                value += normal[c] * edge
-                size_of_value += extent[c] * abs(edge)
-            if rounding and abs(value) <= rounding * size_of_value + _UNDERFLOW:
-                is_chosen = False
-                for q in range(n):
-                    is_chosen = is_chosen or chosen[k, q] == p
-                in_doubt[k] = in_doubt[k] or not is_chosen
-            elif value != 0.0:
+                value += normal[c] * (points[p, c] - points[base, c])
+            if abs(value) > small + _UNDERFLOW or (value != 0.0 and rounding == 0.0):
                 signs[k, p] = 1 if value > 0 else -1
+                continue
+            if rounding == 0.0:
+                continue
+            is_chosen = False
+            for q in range(n):
+                is_chosen = is_chosen or chosen[k, q] == p
+            if is_chosen:
+                continue
+            if not has_sizes:  # the sums of terms without their signs
+                has_sizes = True
+                for mask in range(1, n_masks - 1):
+                    sizes[mask] = 0.0
+                    for c in range(n):
+                        if mask >> c & 1:
+                            edge = points[chosen[k, counts[mask]], c] - points[base, c]
+                            sizes[mask] += abs(edge) * sizes[mask ^ (1 << c)]
+            extent = 0.0
+            for c in range(n):
+                extent += sizes[(n_masks - 1) ^ (1 << c)] * abs(points[p, c] - points[base, c])
+            if abs(value) > rounding * extent + _UNDERFLOW:
+                signs[k, p] = 1 if value > 0 else -1
+            else:
+                in_doubt[k] = True
     return signs, in_doubt
+
+
+@njit(cache=True, nogil=True)
+def are_simple(sides: Any, dimension: int, has_both: Any) -> Any:
+    """Whether a hyperplane passes through just as many points as it needs, each with rows of one class."""
+    found = np.empty(len(sides), np.bool_)
+    for k in range(len(sides)):
+        n_on = 0
+        for p in range(len(has_both)):
+            if sides[k, p] == 0:
+                n_on += dimension + 1 if has_both[p] else 1
+        found[k] = n_on == dimension
+    return found
 
 
 @njit(cache=True, nogil=True)

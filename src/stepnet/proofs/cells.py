@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from stepnet.gates import Gate, gates
 from stepnet.oracle import Neuron, Oracle, integer_rows
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of
-from stepnet.proofs.bits import Words, best_sets, costs, largest, packed, right_sets, signs_of
+from stepnet.proofs.bits import Words, are_simple, best_sets, costs, largest, packed, right_sets, signs_of, subsets
 from stepnet.proofs.clauses import spoilers
 from stepnet.result import ALL_NETWORKS, Bound
 
@@ -182,11 +181,12 @@ class _Space:
 
     def _divided(self, chosen: NDArray[np.int64], signs: NDArray[np.int8], dimension: int) -> Words | None:
         """The sets of some hyperplanes, given on which side of each the points are; both orientations."""
-        sides = np.full((len(signs), len(self.points)), 2, dtype=np.int8)  # points elsewhere count for nothing
-        sides[:, chosen] = signs
-        on_plane = sides == 0
+        sides = signs
+        if len(chosen) < len(self.points):
+            sides = np.full((len(signs), len(self.points)), 2, dtype=np.int8)  # points elsewhere count for nothing
+            sides[:, chosen] = signs
         # Independent points, each with rows of one class: a small turn makes all of them right.
-        is_simple = (on_plane.sum(axis=1) == dimension) & ~(on_plane & self.has_both).any(axis=1)
+        is_simple = are_simple(sides, dimension, self.has_both)
         parts = [right_sets(sides[is_simple], self.where, self.on, True)]
         for pattern in np.unique(sides[~is_simple], axis=0):
             if self.should_stop():
@@ -233,14 +233,14 @@ def _sign_patterns(points: list[list[int]], should_stop: Callable[[], bool]) -> 
             for point in shifted
         ]
     )
-    subsets = combinations(range(len(points)), n)
-    while batch := list(islice(subsets, _AT_ONCE)):
+    for chosen in subsets(len(points), n, _AT_ONCE):
         if should_stop():
             return
-        chosen = np.array(batch, dtype=np.int64)
         signs, in_doubt = signs_of(floats, chosen, is_exact)
         for k in np.flatnonzero(in_doubt):
-            signs[k] = _exact_signs(shifted, batch[k])
+            if should_stop():
+                return
+            signs[k] = _exact_signs(shifted, tuple(chosen[k].tolist()))
         signs = signs[(signs != 0).any(axis=1) | (len(points) == n)]
         if len(signs):
             yield signs
