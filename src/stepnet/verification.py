@@ -20,12 +20,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of a certificate; false if any claim is."""
+    """All checks of a certificate or a proof; false if any claim is, or with ``is_strict`` if one is not decided."""
 
     checks: tuple[Check, ...]
+    is_strict: bool = False
 
     def __bool__(self) -> bool:
-        return all(check.holds is not False for check in self.checks)
+        return all(check.holds if self.is_strict else check.holds is not False for check in self.checks)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.checks))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from stepnet.certify import Certificate, certify
 from stepnet.checks import is_finite_number, is_integer
-from stepnet.errors import InvalidInputError
+from stepnet.errors import InvalidInputError, MissingExtraError
 from stepnet.estimators.base import checked_limit, checked_n_jobs
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.limits import Budget
@@ -79,20 +79,23 @@ class Widths:
     @property
     def answer(self) -> str:
         """In one sentence."""
-        neurons = f"{self.enough} {'neuron' if self.enough == 1 else 'neurons'}"
+        neurons = "1 neuron reaches" if self.enough == 1 else f"{self.enough} neurons reach"
         if self.smallest is not None:
-            return f"{neurons} reach loss {self.loss:g}, and no fewer do."
+            return f"{neurons} loss {self.loss:g}{'' if self.enough == 1 else ', and no fewer do'}."
         at_least = f"at least {self.needed} are needed"
         return (
-            f"{neurons} reach loss {self.loss:g}; {at_least}."
+            f"{neurons} loss {self.loss:g}; {at_least}."
             if self.enough
             else (f"Loss {self.loss:g} was not reached with {len(self.curve)} neurons; {at_least}.")
         )
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw losses and bounds over the width."""
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
+        try:
+            from matplotlib.figure import Figure
+            from matplotlib.ticker import MaxNLocator
+        except ImportError as error:
+            raise MissingExtraError("plots need matplotlib. Install it with: pip install 'stepnet[report]'") from error
 
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.subplots()

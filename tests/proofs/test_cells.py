@@ -91,6 +91,39 @@ def test_rows_that_floats_cannot_tell_from_a_plane():
     assert certificate.loss <= brute_force.best_loss(X, y, (1,), "neuron", margin=margin)
 
 
+@pytest.mark.parametrize("shift", [0.0, 1e17])
+def test_a_small_cluster_far_away_is_not_lost_in_rounding(shift):
+    """Three rows that are all but collinear, as seen from two others: one neuron gets all rows right."""
+    X = np.array(
+        [
+            [721695824422, 700603802362],
+            [721696681213, 700604465855],
+            [721696310298, 700604178621],
+            [0, 1e12],
+            [1e12, shift],
+        ]
+    )
+    problem = make_problem(X, [0, 0, 1, 1, 0], (1,))
+    answers = [solve(problem, Exact(formulation=way, search_share=0, free_bounds=False))[0] for way in ("cells", "sat")]
+    assert [answer.status for answer in answers] == ["OPTIMAL"] * 2
+    assert answers[0].loss == answers[1].loss
+    if not shift:
+        assert answers[0].loss == 0
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_far_clusters_all_but_on_a_line_have_the_optimum_of_clauses(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 5)), int(rng.integers(5, 9))
+    size = 10.0 ** rng.integers(1, 7)
+    X = np.round(1e12 * rng.random((1, n)) + size * np.outer(rng.integers(-4, 5, m), rng.random(n)))
+    X[:2] = 1e12 * rng.integers(0, 2, (2, n))
+    problem = make_problem(X, rng.permutation(np.arange(m) % 2), (1 + seed % 2,))
+    answers = [solve(problem, Exact(formulation=way, search_share=0, free_bounds=False))[0] for way in ("cells", "sat")]
+    assert [answer.status for answer in answers] == ["OPTIMAL"] * 2
+    assert answers[0].loss == answers[1].loss
+
+
 def test_what_is_too_large_is_refused_with_an_estimate():
     rng = np.random.default_rng(0)
     large = make_problem(rng.normal(size=(200, 5)), rng.integers(0, 2, 200), (2,))

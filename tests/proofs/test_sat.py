@@ -1,5 +1,9 @@
 """Sat: optima of brute force, for all networks; weights; limits; and never a false proof."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 
@@ -75,6 +79,20 @@ def test_the_time_limit_leaves_a_bound_that_holds():
     assert 0 < run.bound.value <= run.loss
     assert run.bound.scope == "all networks"
     assert run.bound.claimed_by.startswith("CaDiCaL")
+
+
+def test_an_interrupt_leaves_a_bound_that_holds():
+    """Ctrl-C while CaDiCaL is at work."""
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.normal(size=(60, 8)), rng.integers(0, 2, 60), (2,))
+    run = Run(problem, Budget(120.0))
+    begin(run, None, separate=False)
+    interrupt = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT))
+    with run.budget.catching_interrupts():
+        interrupt.start()
+        Sat().work(run)
+    assert run.budget.stop_reason == "interrupted"
+    assert 0 < run.bound.value <= run.loss == problem.evaluate(run.network)
 
 
 def test_what_it_does_not_take_it_refuses_with_the_way_out():

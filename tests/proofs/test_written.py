@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import make_problem, solve
-from stepnet import StepClassifier, verify_proof
+from stepnet import Layer, Network, Staircase, StepClassifier, verify_proof
 from stepnet.errors import InvalidInputError, NotAcceptedError, SolverError
 from stepnet.limits import Budget
 from stepnet.methods.prove import Prove
@@ -62,6 +62,12 @@ def test_every_claim_of_it_holds(proof):
         ("proof.json", lambda claims: claims.update(bound=claims["bound"] + 1)),
         ("proof.json", lambda claims: claims.update(bound=claims["bound"] + 1, loss=claims["loss"] + 1)),
         ("proof.json", lambda claims: claims.update(unit=2.0)),
+        ("proof.json", lambda claims: claims.update(unit=0)),
+        ("proof.json", lambda claims: claims.update(unit=float("inf"))),
+        ("proof.json", lambda claims: claims.update(bound=float("nan"))),
+        ("proof.json", lambda claims: claims.update(bound=claims["bound"] * (1 + 2.0**-52))),
+        ("proof.json", lambda claims: claims.update(bound=str(claims["bound"]))),
+        ("proof.json", lambda claims: claims.update(hidden=[2.0])),
         ("proof.json", lambda claims: claims.update(hidden=[1])),
         ("proof.json", lambda claims: claims["gates"].pop()),
         ("proof.json", lambda claims: claims["gates"].__setitem__(1, claims["gates"][0])),
@@ -93,6 +99,33 @@ def test_a_gap_in_the_steps_is_noticed(copy, change):
     verification = verify_proof(copy)
     assert not verification
     assert "not every step follows by propagation" in str(verification)
+
+
+@pytest.mark.parametrize("literal", [6917529027641081856, 10**12, 10**30])
+def test_a_step_about_no_variable_is_noticed(copy, literal):
+    path = copy / "gate-2.drat"
+    path.write_text(f"{literal} 0\n{path.read_text()}")
+    assert not verify_proof(copy)
+
+
+def test_a_claim_that_is_left_open_does_not_count_as_checked(proof):
+    verification = verify_proof(proof, time_limit=1e-9)
+    assert not verification
+    assert None in [check.holds for check in verification.checks]
+
+
+def test_other_neurons_than_steps_do_not_count(tmp_path):
+    """One neuron with two thresholds makes no error on XOR, one step does."""
+    X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [0, 1, 1, 0]
+    classifier = StepClassifier(hidden=(2,)).fit(X, y)
+    classifier.save_proof(tmp_path / "proof", X, y)
+    layers = (Layer([[1.0, 1.0]], [[0.5, 1.5]], Staircase([0, 1, 0])), Layer([[1.0]], [0.5]))
+    assert (Network(layers).predict(X) == y).all()
+    (tmp_path / "proof" / "network.json").write_text(json.dumps(Network(layers).to_dict()))
+    changed(tmp_path / "proof" / "proof.json", lambda claims: claims.update(hidden=[1]))
+    verification = verify_proof(tmp_path / "proof")
+    assert not verification
+    assert "other neurons" in str(verification)
 
 
 @pytest.mark.parametrize("column", [0, -2, -1])

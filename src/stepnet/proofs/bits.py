@@ -26,12 +26,17 @@ def packed(sets: NDArray[np.bool_]) -> Words:
     return data.view(np.uint64)
 
 
-def signs_of(points: Any, chosen: Any, is_exact: bool) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+EXACT, DIFFERENCES, COORDINATES = 0, 1, 2  # what floats are certain of: all minors; differences of points; neither
+
+
+def signs_of(points: Any, chosen: Any, accuracy: int) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """On which side of hyperplanes through chosen points each point is, and which hyperplanes rounding leaves in doubt.
 
-    0 everywhere where chosen points span no hyperplane.
+    0 everywhere where chosen points span no hyperplane. Where points are rounded, they are within [0, 1].
     """
-    found: tuple[NDArray[np.int8], NDArray[np.bool_]] = _signs(points, chosen, 0.0 if is_exact else _ROUNDING)
+    found: tuple[NDArray[np.int8], NDArray[np.bool_]] = _signs(
+        points, chosen, 0.0 if accuracy == EXACT else _ROUNDING, accuracy == DIFFERENCES
+    )
     return found
 
 
@@ -130,7 +135,7 @@ def right_sets(sides: Any, where: Any, on: Any, with_plane: bool) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _signs(points: Any, chosen: Any, rounding: float) -> Any:
+def _signs(points: Any, chosen: Any, rounding: float, is_relative: bool) -> Any:
     """Minors column by column; coordinates differ by at most 1 where there is rounding."""
     n_points, n = points.shape
     n_masks = 1 << n
@@ -172,6 +177,9 @@ def _signs(points: Any, chosen: Any, rounding: float) -> Any:
             for q in range(n):
                 is_chosen = is_chosen or chosen[k, q] == p
             if is_chosen:
+                continue
+            if not is_relative:
+                in_doubt[k] = True
                 continue
             if not has_sizes:  # the sums of terms without their signs
                 has_sizes = True

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,20 @@ from stepnet.gates import Gate, gates
 from stepnet.oracle import Neuron, Oracle, integer_rows
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of
-from stepnet.proofs.bits import Words, are_simple, best_sets, costs, largest, packed, right_sets, signs_of, subsets
+from stepnet.proofs.bits import (
+    COORDINATES,
+    DIFFERENCES,
+    EXACT,
+    Words,
+    are_simple,
+    best_sets,
+    costs,
+    largest,
+    packed,
+    right_sets,
+    signs_of,
+    subsets,
+)
 from stepnet.proofs.clauses import spoilers
 from stepnet.result import ALL_NETWORKS, Bound
 
@@ -226,17 +240,20 @@ def _sign_patterns(points: list[list[int]], should_stop: Callable[[], bool]) -> 
     largest_value = math.factorial(n) * math.prod(max(1, span) for span in spans)
     lows = [min(column) for column in columns]
     shifted = [[value - low for value, low in zip(point, lows, strict=True)] for point in points]
-    is_exact = largest_value < _EXACT
+    if largest_value < _EXACT:
+        accuracy = EXACT  # every minor is an integer that floats hold
+        scales = [0] * n
+    else:
+        # Differences of the points are exact in floats if the points are; otherwise small ones are all error.
+        accuracy = DIFFERENCES if max(spans) < _EXACT else COORDINATES
+        scales = [span.bit_length() for span in spans]
     floats: Floats = np.array(
-        [
-            [float(value) if is_exact else value / span for value, span in zip(point, spans, strict=True)]
-            for point in shifted
-        ]
+        [[float(Fraction(value, 1 << scale)) for value, scale in zip(point, scales, strict=True)] for point in shifted]
     )
     for chosen in subsets(len(points), n, _AT_ONCE):
         if should_stop():
             return
-        signs, in_doubt = signs_of(floats, chosen, is_exact)
+        signs, in_doubt = signs_of(floats, chosen, accuracy)
         for k in np.flatnonzero(in_doubt):
             if should_stop():
                 return

@@ -42,11 +42,7 @@ class Pool:
                 moved.add(Subsystem(tuple(place for place, _ in pairs), tuple(value for _, value in pairs)))
         return moved
 
-    def first_false(self, dataset: Dataset) -> Subsystem | None:
-        """The first subsystem that is none, in rationals."""
-        on = np.asarray(dataset.y == 1)
-        return next((subsystem for subsystem in self.subsystems if not is_true(subsystem, dataset.X, on)), None)
-
     def is_true(self, dataset: Dataset) -> bool:
-        """Whether every subsystem is one."""
-        return self.first_false(dataset) is None
+        """Whether every subsystem is one, in rationals."""
+        on = np.asarray(dataset.y == 1)
+        return all(is_true(subsystem, dataset.X, on) for subsystem in self.subsystems)

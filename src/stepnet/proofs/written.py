@@ -13,23 +13,26 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from stepnet.activation import STEP
 from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError, NotAcceptedError, SolverError, StepnetError
 from stepnet.gates import MAX_GATE_INPUTS, Gate, gates
 from stepnet.limits import Budget
 from stepnet.network import Network
-from stepnet.oracle import Oracle, Subsystem
+from stepnet.oracle import Oracle, Subsystem, is_true
 from stepnet.problem.loss import Misclassified
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import accepts_correct_sets
@@ -50,6 +53,10 @@ from stepnet.proofs.sat import LARGEST_SUM, GateDecision, Weights
 from stepnet.verification import Check, Verification
 
 FORMAT, VERSION = "stepnet proof", 1
+_DAMAGES = (
+    OSError, StepnetError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError,
+    MemoryError,
+)  # fmt: skip
 
 
 def write_proof(
@@ -201,7 +208,7 @@ def _write_all(target: Path, texts: dict[str, str]) -> None:
 
 
 def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float("inf")) -> Verification:
-    """Check a directory of :func:`write_proof` from nothing but its files; false if any claim in it is.
+    """Check a directory of :func:`write_proof` from nothing but its files; false if a claim in it is, or is left open.
 
     Rows that no neuron gets right together are checked in rationals, the network in exact arithmetic, the clauses
     against what they are said to follow from, and the steps to a contradiction by propagation. Where a proof is small
@@ -215,10 +222,10 @@ def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float
         with budget.catching_interrupts():
             for check in _Reading(folder, budget).checks():
                 checks.append(check)
-    except (OSError, StepnetError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+    except _DAMAGES as error:
         what = error.strerror if isinstance(error, OSError) else str(error)
         checks.append(Check("the files are whole", False, f"{type(error).__name__}: {what}"))
-    return Verification(tuple(checks))
+    return Verification(tuple(checks), is_strict=True)
 
 
 class _Reading:
@@ -229,8 +236,8 @@ class _Reading:
         self.content = self._json("proof.json")
         if self.content["format"] != FORMAT or self.content["version"] != VERSION:
             raise ValueError(f"proof.json is not a {FORMAT} of version {VERSION}")
-        self.loss, self.bound, self.unit = (float(self.content[name]) for name in ("loss", "bound", "unit"))
-        self.hidden = tuple(int(width) for width in self.content["hidden"])
+        self.loss, self.bound, self.unit = (_number(self.content[name]) for name in ("loss", "bound", "unit"))
+        self.hidden = tuple(_integer(width) for width in self.content["hidden"])
         if len(self.hidden) > 1 or not all(1 <= width <= MAX_GATE_INPUTS for width in self.hidden):
             raise ValueError(f"hidden={self.hidden} is not one layer of at most {MAX_GATE_INPUTS} neurons")
         self.dataset = self._dataset()
@@ -270,29 +277,37 @@ class _Reading:
         network = Network.from_dict(self._json("network.json"))
         loss = Misclassified().evaluate(self.dataset, network)
         fits = network.widths == (*self.hidden, 1) and network.n_features == self.dataset.n_features
-        found = f"the network of widths {network.widths} has the exact loss {loss:.17g}"
+        fits = fits and all(layer.activation == STEP for layer in network.layers)
+        found = (
+            f"the network of {'steps' if fits else 'other neurons'}, widths {network.widths}, has the loss {loss:.17g}"
+        )
         return Check(f"loss {self.loss:.17g} with hidden={self.hidden}", fits and loss == self.loss, found)
 
     def _bound(self) -> Check:
         """Losses are multiples of a unit, so that a limit below the bound excludes everything below."""
-        multiples = self.dataset.weights / self.unit if self.unit > 0 else np.array([0.5])
-        holds = bool(self.unit > 0 and (multiples == np.round(multiples)).all() and 0 <= self.bound <= self.loss)
-        holds = holds and self.bound / self.unit == round(self.bound / self.unit)
-        return Check(
-            f"bound {self.bound:.17g}",
-            holds,
-            f"row weights and the bound are multiples of {self.unit:g}"
-            if holds
-            else "row weights and the bound are not multiples of one unit, or the bound passes the loss",
-        )
+        claim = f"bound {self.bound:.17g}"
+        if not 0 <= self.bound <= self.loss:
+            return Check(claim, False, "it passes the loss")
+        self._limit_and_weights()
+        return Check(claim, True, f"weights of rows and the bound are multiples of {self.unit:g}")
+
+    def _limit_and_weights(self) -> tuple[int, list[int]]:
+        """The largest loss below the bound and the weights of rows, in units; raises ValueError if they do not fit."""
+        unit = Fraction(self.unit)
+        values = [Fraction(value) / unit for value in (self.bound, *self.dataset.weights.tolist())]
+        if unit <= 0 or any(value.denominator != 1 for value in values):
+            raise ValueError("weights of rows and the bound are not multiples of the unit")
+        bound, *weights = (int(value) for value in values)
+        return bound - 1, [min(weight, bound) for weight in weights]
 
     def _subsystems(self) -> Check:
         claim = f"{len(self.subsystems)} infeasible subsystems"
-        pool = Pool(self.subsystems)
-        seconds = time.monotonic()
-        wrong = pool.first_false(self.dataset)
-        if wrong is not None:
-            return Check(claim, False, f"rows {wrong.rows} are none")
+        seconds, on = time.monotonic(), np.asarray(self.dataset.y == 1)
+        for subsystem in self.subsystems:
+            if self._must_stop():
+                return Check(claim, None, "the time is up")
+            if not is_true(subsystem, self.dataset.X, on):
+                return Check(claim, False, f"rows {subsystem.rows} are none")
         return Check(claim, True, f"each null vector checked in rationals ({time.monotonic() - seconds:.1f} s)")
 
     def _gates(self) -> Check:
@@ -313,7 +328,8 @@ class _Reading:
             (self.folder / f"gate-{number}.cnf").read_text(encoding="utf-8"),
             (self.folder / f"gate-{number}.drat").read_text(encoding="utf-8"),
         )
-        strange = self._strange(gate, entry["ordering"], proof.clauses)
+        formula = self._formula(gate, entry["ordering"])
+        strange = self._strange(formula, proof)
         yield Check(
             f"gate {number}, {gate.name}: {len(proof.clauses)} clauses",
             not strange,
@@ -321,22 +337,25 @@ class _Reading:
             if strange
             else "each follows from the gate, the limit or a subsystem",
         )
-        yield self._steps(number, gate, proof)
+        if not strange:
+            yield self._steps(number, gate, proof)
 
-    def _strange(self, gate: Gate, ordering: list[Any], clauses: tuple[Literals, ...]) -> list[Literals]:
-        """Clauses that do not follow from the gate, the limit or a subsystem."""
+    def _formula(self, gate: Gate, ordering: list[Any]) -> Formula:
         codes = self.dataset.y.tolist()
         rows = [_integer(row) for row in ordering]
         if len(set(rows)) != len(rows) or not all(0 <= row < len(codes) for row in rows):
             raise ValueError("rows that order neurons must be different rows")
-        limit = round(self.bound / self.unit) - 1
-        weights = [round(weight / self.unit) for weight in self.dataset.weights.tolist()]
-        formula = Formula(gate, codes, [min(weight, limit + 1) for weight in weights], limit, rows)
+        limit, weights = self._limit_and_weights()
+        return Formula(gate, codes, weights, limit, rows)
+
+    def _strange(self, formula: Formula, proof: Refutation) -> list[Literals]:
+        """Clauses that do not follow from the gate, the limit or a subsystem, and steps about other variables."""
         known = {tuple(sorted(clause)) for clause in formula.clauses}
-        known |= {(literal,) for literal in formula.at_most(limit)}
+        known |= {(literal,) for literal in formula.at_most(self._limit_and_weights()[0])}
         for subsystem in self.subsystems:
             known |= {tuple(sorted(clause)) for clause in formula.of_subsystem(subsystem.rows)}
-        return [clause for clause in clauses if tuple(sorted(clause)) not in known]
+        strange = [clause for clause in proof.clauses if tuple(sorted(clause)) not in known]
+        return strange + [step.clause for step in proof.steps if any(abs(one) > formula.top for one in step.clause)]
 
     def _steps(self, number: int, gate: Gate, proof: Refutation) -> Check:
         n_steps = sum(not step.is_deletion for step in proof.steps)
@@ -353,7 +372,7 @@ class _Reading:
         with ThreadPoolExecutor(1) as worker:
             again, seconds = _timed(lambda: is_refuted(proof.clauses, worker, self._must_stop))
         if again is None:
-            return Check(claim, True, f"{found}; {CHECKER} cannot take it, and {SECOND_TITLE} had no time to repeat it")
+            return Check(claim, None, f"{found}; {SECOND_TITLE} had no time to repeat it")
         word = "refutes the clauses again" if again else "finds no contradiction"
         return Check(claim, again, f"{found}; too large for {CHECKER}, so {SECOND_TITLE} {word} ({seconds:.1f} s)")
 
@@ -365,6 +384,12 @@ def _integer(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{value!r} is not an integer")
     return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(f"{value!r} is not a number")
+    return float(value)
 
 
 def _timed(question: Callable[[], bool | None]) -> tuple[bool | None, float]:
