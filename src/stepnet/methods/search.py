@@ -59,7 +59,9 @@ def effort_before_proof(problem: Problem, way: object) -> Effort:
     """How long to search before an exact program or a proof; proofs find networks themselves."""
     if isinstance(way, Cells):
         n_planes, _ = estimate(problem.dataset.n_rows, problem.dataset.n_features)
-        return Effort(moves=min(2_000, n_planes // 20), starts=1)  # enumeration needs a cut-off, not a good one
+        return Effort(
+            moves=min(max(100, n_planes // 20), 2_000), starts=1
+        )  # enumeration needs a cut-off, not a good one
     if isinstance(way, Proof):
         return Effort(starts=4)
     if not problem.is_uncertain:
