@@ -2,8 +2,8 @@
 
     python benchmarks/frontier.py [--seconds 60] [--jobs 1]
 
-n=3: m in {20, 30, 50, 80}; n=5: m in {20, 30, 50}; one to three neurons, three seeds. ``auto`` is method="prove" as it
-is; Theorem 2 has the two-sided margin, without which its answers are false; indicators are gates with indicator
+n=3: m in {20, 30, 50, 80}; n=5: m in {20, 30, 50}; one to three neurons, three seeds. ``auto`` is Exact() as it is;
+Theorem 2 has the two-sided margin, without which its answers are false; indicators are gates with indicator
 constraints instead of big-M, solved by SCIP. Time-outs count as the limit. A run that was stopped goes on where it
 ended: finished cells are in results/frontier.jsonl.
 """
@@ -23,14 +23,13 @@ from common import RESULTS, geometric_mean, make_problem, solve
 from stepnet.formulations.paper import Paper
 from stepnet.gates import gates
 from stepnet.methods.exact import Exact
-from stepnet.methods.prove import Prove
 from stepnet.search.local_search import kernels_ready
 
 STORE = RESULTS / "frontier.jsonl"
 SIZES = [(3, 20), (3, 30), (3, 50), (3, 80), (5, 20), (5, 30), (5, 50)]
 OURS, THEOREM = "auto", "Theorem 2"
 METHODS = {
-    OURS: Prove(),
+    OURS: Exact(),
     THEOREM: Exact(formulation=Paper(two_sided=True), solver="highs", search_share=0),
     "gates": Exact(formulation="gates"),
     "indicators": None,
