@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stepnet.certify import Certificate
-from stepnet.data import Scaling
+from stepnet.data import Dataset, Scaling
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep
 from stepnet.problem.loss import RealLoss
@@ -111,8 +111,9 @@ class OnlineMixin(BaseStep):
         """Train on rows."""
         problem = self._problem_from(seen.X, seen.y, seen.weights)
         is_same = getattr(self, "_kind", None) == _kind(problem)  # parameters may have been set anew
-        known = self._known_bound(problem) if keeps_bound and is_same else None
-        pool = self._known_pool(problem)
+        before = self._earlier_data()
+        known = self._known_bound(problem) if before is not None and keeps_bound and is_same else None
+        pool = None if before is None else Pool(self.result_.subsystems).moved(before, problem.dataset)
         self._solve(problem, self._budget(), self.network_ if is_same else None, None, known, pool)
         self._seen, self._kind, self._scaling = seen, _kind(problem), problem.scaling
 
@@ -126,24 +127,18 @@ class OnlineMixin(BaseStep):
         seen = state.get("_seen")
         return state | {"_seen": None} if seen is not None and seen.by_fit else state
 
-    def _known_pool(self, problem: Problem) -> Pool | None:
-        """The subsystems of earlier rows that are still there."""
-        if getattr(self, "_seen", None) is None or not getattr(self, "result_", None):
+    def _earlier_data(self) -> Dataset | None:
+        """The data of the certificate so far; None if there is none, or someone wrote into the arrays since."""
+        if not hasattr(self, "network_"):
             return None
         seen = self._rows_so_far()
         before = self._problem_from(seen.X, seen.y, seen.weights).dataset
-        if before.fingerprint != self.certificate_.fingerprint or not self.result_.subsystems:
-            return None
-        return Pool(self.result_.subsystems).moved(before, problem.dataset)
+        return before if before.fingerprint == self.certificate_.fingerprint else None
 
     def _known_bound(self, problem: Problem) -> Bound | None:
         """What the earlier rows prove for all; the units that a margin is meant in must be the same."""
         if getattr(self, "class_weight", None) == "balanced":
             return None  # new rows change the weights of the earlier ones
-        seen = self._rows_so_far()
-        before = self._problem_from(seen.X, seen.y, seen.weights)
-        if before.dataset.fingerprint != self.certificate_.fingerprint:
-            return None  # someone wrote into the arrays since
         is_same = self._scaling.equals(problem.scaling) and not isinstance(problem.loss, RealLoss)
         return carried(self.certificate_, is_same_scope=is_same)
 

@@ -55,6 +55,11 @@ class Proof(ABC):
         """Offer networks and raise bounds until the host is over, or nothing is left to try."""
 
 
+def width_of(problem: Problem) -> int:
+    """The neurons below the gate; a single neuron is one below a gate that hands it on."""
+    return problem.architecture.hidden[0] if problem.architecture.hidden else 1
+
+
 def network_of(problem: Problem, gate: Gate, neurons: Sequence[Neuron]) -> Network:
     """The neurons below a gate; alone where there is no hidden layer."""
     layer = Layer(np.array([neuron.weights for neuron in neurons]), np.array([neuron.threshold for neuron in neurons]))

@@ -21,7 +21,7 @@ from stepnet.errors import YES, Answer
 from stepnet.gates import Gate, gates
 from stepnet.oracle import Neuron, Oracle, integer_rows
 from stepnet.problem.problem import Problem
-from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of
+from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of, width_of
 from stepnet.proofs.bits import (
     COORDINATES,
     DIFFERENCES,
@@ -58,7 +58,7 @@ class Cells(Proof):
         answer = accepts_correct_sets(problem, self.name)
         if not answer:
             return answer
-        n_features, width = problem.dataset.n_features, max(problem.architecture.hidden, default=1)
+        n_features, width = problem.dataset.n_features, width_of(problem)
         if n_features > MOST_FEATURES or width > _MOST_NEURONS:
             return Answer(
                 f"formulation='cells' accepts up to {MOST_FEATURES} features and {_MOST_NEURONS} neurons; got "
@@ -84,7 +84,7 @@ class Cells(Proof):
     def work(self, host: Host) -> None:
         problem, data = host.problem, host.problem.dataset
         on = np.asarray(data.y == 1)
-        width = problem.architecture.hidden[0] if problem.architecture.hidden else 1
+        width = width_of(problem)
         choices = _Choices(on, np.round(data.weights / problem.accuracy.step).astype(np.int64))
         most = round(host.loss / problem.accuracy.step) - 1
         sets = _all_sets(integer_rows(data.X), on, lambda sets: choices.is_of_use(sets, width, most), host.must_stop)

@@ -32,6 +32,8 @@ class Pool:
 
     def moved(self, old: Dataset, new: Dataset) -> Pool:
         """The subsystems whose rows are all among those of another data set, by their numbers there."""
+        if not self.subsystems:
+            return Pool()  # without a look at the rows, which may be very many or have numbers for classes
         numbers = {(row.tobytes(), int(code)): i for i, (row, code) in enumerate(zip(new.X, new.y, strict=True))}
         places = [numbers.get((row.tobytes(), int(code))) for row, code in zip(old.X, old.y, strict=True)]
         moved = Pool()

@@ -102,7 +102,7 @@ def is_refuted(
 ) -> bool | None:
     """What a second solver says; None if the time is up."""
     with _solver(SECOND_SOLVER, clauses, worker) as solver:
-        answer = _answer(solver, worker, should_stop)
+        answer = answer_of(solver, worker, should_stop)
     return None if answer is None else not answer
 
 
@@ -140,7 +140,7 @@ def _learned(
 ) -> list[str] | None:
     """What a solver writes down on its way to a contradiction."""
     with _solver(SOLVER, clauses, worker, with_proof=True) as solver:
-        return solver.get_proof() if _answer(solver, worker, should_stop) is False else None
+        return solver.get_proof() if answer_of(solver, worker, should_stop) is False else None
 
 
 @contextlib.contextmanager
@@ -153,14 +153,24 @@ def _solver(name: str, clauses: Sequence[Literals], worker: ThreadPoolExecutor, 
             solver.add_clause(list(clause))
         yield solver
     finally:
-        worker.submit(solver.delete).result()  # after what it still computes
+        delete(solver, worker)
 
 
-def _answer(solver: Any, worker: ThreadPoolExecutor, should_stop: Callable[[], bool]) -> bool | None:
-    """Off the main thread python-sat leaves Ctrl-C alone."""
+def delete(solver: Any, worker: ThreadPoolExecutor) -> None:
+    """Delete a solver, after what it still computes."""
+    worker.submit(solver.delete).result()
+
+
+def answer_of(
+    solver: Any, worker: ThreadPoolExecutor, should_stop: Callable[[], bool], assumptions: Sequence[int] = ()
+) -> bool | None:
+    """Whether the clauses of a solver can be true; None if the time is up.
+
+    Off the main thread python-sat leaves Ctrl-C alone.
+    """
     while not should_stop():
         solver.conf_budget(_CONFLICTS)
-        answer: bool | None = worker.submit(solver.solve_limited).result()
+        answer: bool | None = worker.submit(solver.solve_limited, list(assumptions)).result()
         if answer is not None:
             return answer
     return None

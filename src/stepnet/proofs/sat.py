@@ -22,13 +22,12 @@ from stepnet.limits import Budget
 from stepnet.network import Network
 from stepnet.oracle import Neuron, Oracle
 from stepnet.problem.problem import Problem
-from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of
+from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of, width_of
 from stepnet.proofs.clauses import Formula
 from stepnet.proofs.pool import Pool
-from stepnet.proofs.refutation import SOLVER, TITLE
+from stepnet.proofs.refutation import SOLVER, TITLE, answer_of, delete
 from stepnet.result import ALL_NETWORKS, Bound
 
-_CONFLICTS = 2_000  # between two looks at the clock
 LARGEST_SUM = 100  # of misclassified rows, in units of their weights
 _FIRST_PACKINGS = 10
 _PACKINGS = 8  # of each set of rows that the solver proposes
@@ -46,7 +45,7 @@ class Sat(Proof):
         return accepts_correct_sets(problem, self.name)
 
     def reason(self, problem: Problem) -> str:
-        width = problem.architecture.hidden[0] if problem.architecture.hidden else 1
+        width = width_of(problem)
         return f"the output of {width} neurons is one of {len(gates(width))} gates"
 
     def work(self, host: Host) -> None:
@@ -60,10 +59,11 @@ class Sat(Proof):
         for _ in range(_FIRST_PACKINGS):
             for subsystem in oracle.packing(everything, host.must_stop)[0]:
                 pool.add(subsystem)
-        width = problem.architecture.hidden[0] if problem.architecture.hidden else 1
         most = max(0, weights.limit_below(host.loss))
         with ThreadPoolExecutor(1) as worker:
-            turns = [GateDecision(problem, gate, weights, most, oracle, pool, worker) for gate in gates(width)]
+            turns = [
+                GateDecision(problem, gate, weights, most, oracle, pool, worker) for gate in gates(width_of(problem))
+            ]
             try:
                 self._take_turns(host, turns)
             finally:
@@ -153,9 +153,8 @@ class GateDecision:
         return formula
 
     def close(self) -> None:
-        """Delete the solver, after what it still computes."""
         if self._solver is not None:
-            self._worker.submit(self._solver.delete).result()
+            delete(self._solver, self._worker)
 
     def is_closed(self, loss: float) -> bool:
         """Whether no network of this gate is better than the best one known, or there is nothing left to try."""
@@ -182,7 +181,9 @@ class GateDecision:
         formula = self.formula
         while True:
             self._tell(formula)
-            answer = self._solve(formula.at_most(limit), budget)
+            answer = answer_of(
+                self._solver, self._worker, lambda: budget.stop_reason is not None, formula.at_most(limit)
+            )
             if answer is None:
                 return None
             if not answer:
@@ -202,14 +203,6 @@ class GateDecision:
         for subsystem in self.pool.subsystems[self._n_told :]:
             self._solver.append_formula(formula.of_subsystem(subsystem.rows))
         self._n_told = len(self.pool)
-
-    def _solve(self, assumptions: list[int], budget: Budget) -> bool | None:
-        while budget.stop_reason is None:
-            self._solver.conf_budget(_CONFLICTS)
-            answer: bool | None = self._worker.submit(self._solver.solve_limited, assumptions).result()
-            if answer is not None:
-                return answer
-        return None
 
     def _learn(self, right: NDArray[np.bool_], budget: Budget) -> tuple[Network | None, int]:
         """Subsystems of a model's sets join the pool; the network of the rows that are left, and how many joined."""

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from stepnet.network import Network
 from stepnet.oracle import Oracle, Subsystem, is_true
 from stepnet.problem.loss import Misclassified
 from stepnet.problem.problem import Problem
-from stepnet.proofs.base import accepts_correct_sets
+from stepnet.proofs.base import accepts_correct_sets, width_of
 from stepnet.proofs.clauses import Formula
 from stepnet.proofs.pool import Pool
 from stepnet.proofs.refutation import (
@@ -92,13 +93,12 @@ def write_proof(
             f"a bound of {bound:g} is too large to be proven in this way; {LARGEST_SUM} is the most."
         )
     weights = Weights.of(problem, (limit + 1) * step)
-    width = problem.architecture.hidden[0] if problem.architecture.hidden else 1
     pool = Pool(subsystems)
     proofs: list[tuple[GateDecision, Refutation]] = []
     if limit >= 0:
         oracle = Oracle(problem.dataset.X, problem.dataset.y == 1, seed)
         with ThreadPoolExecutor(1) as worker:
-            for gate in gates(width):
+            for gate in gates(width_of(problem)):
                 decision = GateDecision(problem, gate, weights, limit, oracle, pool, worker)
                 proofs.append((decision, _refuted(decision, limit, budget, worker)))
     used = _used(pool, proofs)
@@ -146,14 +146,8 @@ def _free(directory: str | os.PathLike[str]) -> Path:
 
 def _refuted(decision: GateDecision, limit: int, budget: Budget, worker: ThreadPoolExecutor) -> Refutation:
     """Find what subsystems are missing, then solve the clauses afresh and keep what the contradiction rests on."""
-    found: list[Network] = []
-
-    def keep(network: Network) -> float:
-        found.append(network)
-        return 0.0
-
     try:
-        answer = decision.decide(limit, budget, keep)
+        answer = decision.decide(limit, budget, lambda network: 0.0)
         if answer is False and decision.formula is not None:
             formula = decision.formula
             clauses = [*formula.clauses, *([literal] for literal in formula.at_most(limit))]
@@ -288,9 +282,10 @@ class _Reading:
         claim = f"bound {self.bound:.17g}"
         if not 0 <= self.bound <= self.loss:
             return Check(claim, False, "it passes the loss")
-        self._limit_and_weights()
+        _ = self._limit_and_weights
         return Check(claim, True, f"weights of rows and the bound are multiples of {self.unit:g}")
 
+    @cached_property
     def _limit_and_weights(self) -> tuple[int, list[int]]:
         """The largest loss below the bound and the weights of rows, in units; raises ValueError if they do not fit."""
         unit = Fraction(self.unit)
@@ -345,13 +340,13 @@ class _Reading:
         rows = [_integer(row) for row in ordering]
         if len(set(rows)) != len(rows) or not all(0 <= row < len(codes) for row in rows):
             raise ValueError("rows that order neurons must be different rows")
-        limit, weights = self._limit_and_weights()
+        limit, weights = self._limit_and_weights
         return Formula(gate, codes, weights, limit, rows)
 
     def _strange(self, formula: Formula, proof: Refutation) -> list[Literals]:
         """Clauses that do not follow from the gate, the limit or a subsystem, and steps about other variables."""
         known = {tuple(sorted(clause)) for clause in formula.clauses}
-        known |= {(literal,) for literal in formula.at_most(self._limit_and_weights()[0])}
+        known |= {(literal,) for literal in formula.at_most(self._limit_and_weights[0])}
         for subsystem in self.subsystems:
             known |= {tuple(sorted(clause)) for clause in formula.of_subsystem(subsystem.rows)}
         strange = [clause for clause in proof.clauses if tuple(sorted(clause)) not in known]
