@@ -33,6 +33,10 @@ class NoNetworkError(StepnetError, RuntimeError):
     """Nothing was found within the limits."""
 
 
+class OutOfMemoryError(StepnetError, MemoryError):
+    """The work would not fit into memory; it has not begun."""
+
+
 class ModelFileError(StepnetError, ValueError):
     """A model file is damaged or was not written by stepnet."""
 

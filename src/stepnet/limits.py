@@ -45,6 +45,10 @@ class Budget:
         part.whole = self
         return part
 
+    def after(self, seconds: float) -> Budget:
+        """The same for work that goes on: its clock shows what was spent before, the time left is the same."""
+        return Budget(self.time_limit + seconds, self.gap, self.started - seconds, self._stop_reason)
+
     def stop(self, reason: str) -> None:
         """End the fit; the first reason stays."""
         if self._stop_reason is None:

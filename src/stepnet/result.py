@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stepnet.network import Network
 from stepnet.oracle import Subsystem
 from stepnet.progress import Progress
+
+Points = tuple[tuple[float, float, float], ...]  # seconds, loss, bound
 
 ALL_NETWORKS = "all networks"
 CARRIED = "the earlier rows alone cost as much: "  # begins the proof of a bound for fewer rows
@@ -41,6 +45,17 @@ class Result:
     rounds: tuple[Round, ...] = ()  # of column-and-constraint generation, where rows are uncertain
     subsystems: tuple[Subsystem, ...] = field(default=(), repr=False)  # rows that no neuron gets right together
     ways: tuple[str, ...] = ()  # to an exact answer that were tried, and why
+    points: Points = field(default=(), repr=False)  # the trace in short, with that of runs this one went on from
+
+
+def points_of(trace: Sequence[Progress]) -> Points:
+    """Seconds, loss and bound whenever one of them changed."""
+    points: list[tuple[float, float, float]] = []
+    for one in trace:
+        is_new = not points or points[-1][1:] != (one.loss, one.bound)
+        if is_new and math.isfinite(one.loss) and math.isfinite(one.bound):
+            points.append((one.runtime, one.loss, one.bound))
+    return tuple(points)
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ BAD = {
     "no target": (["fit", "xor.csv", "--target", "y"], "no column 'y'; its columns are rain, sun, mood"),
     "no file": (["fit", "nothing.csv", "--target", "y"], "no file 'nothing.csv'"),
     "text column": (["fit", "text.csv", "--target", "y"], "column 'a': 'red' is not a finite number"),
-    "empty cell": (["fit", "gap.csv", "--target", "y"], "data row 2, column 'a': ''"),
+    "empty cell": (["fit", "gap.csv", "--target", "y"], "data row 2, column 'a': the cell is empty"),
     "empty target": (["fit", "empty_target.csv", "--target", "y"], "the target 'y' is empty"),
     "ragged": (["fit", "ragged.csv", "--target", "y"], "data row 2 has 1 cells, the header 2"),
     "no rows": (["fit", "header.csv", "--target", "y"], "has no rows"),
@@ -143,7 +143,7 @@ BAD = {
     ),
     "model": (["predict", "damaged.json", "xor.csv"], "damaged"),
     "no model": (["predict", "none.json", "xor.csv"], "cannot read"),
-    "format": (["export", "xor.csv", "--target", "mood", "--to", "pdf"], "choose mps or lp"),
+    "format": (["export", "xor.csv", "--target", "mood", "--to", "pdf"], "choose c, onnx, json, rules, mps, lp"),
     "no features": (["fit", "only.csv", "--target", "y"], "no column beside y"),
     "negative weights": (["fit", "minus.csv", "--target", "y", "--sample-weight", "w"], "egative"),
     "no weight": (["fit", "zero.csv", "--target", "y", "--sample-weight", "w"], "weight"),
@@ -227,8 +227,8 @@ def test_three_classes_signs_and_exports(tmp_path):
         assert "OPTIMAL" in result.stdout
         result = stepnet("predict", "m.json", "t.csv", cwd=tmp_path)
         assert result.stdout.split()[1:] == ["low", "low", "mid", "mid", "high", "high"]
-    assert stepnet("export", "t.csv", "--target", "size", cwd=tmp_path).returncode == 0
-    result = stepnet("export", "t.csv", "--target", "size", "--output", "one_vs_one", cwd=tmp_path)
+    assert stepnet("export", "t.csv", "--to", "mps", "--target", "size", cwd=tmp_path).returncode == 0
+    result = stepnet("export", "t.csv", "--to", "lp", "--target", "size", "--output", "one_vs_one", cwd=tmp_path)
     assert (result.returncode, "one a pair" in result.stderr) == (2, True)
 
 

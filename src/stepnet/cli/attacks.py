@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from stepnet.uncertainty.attack import Attacks
 
 
-def table_of_shares(found: Attacks, radii: Sequence[float]) -> str:
-    """The share of rows that no move up to a radius gets wrong; without radii, at quantiles of those found."""
+def radii_shown(found: Attacks, radii: Sequence[float]) -> list[float]:
+    """Those asked for; without any, 0 and quantiles of those found."""
     finite = found.radii[np.isfinite(found.radii) & (found.radii > 0)]
-    chosen = sorted(radii) or sorted(
-        {0.0, *np.quantile(finite, [0.1, 0.25, 0.5, 0.75, 0.9]).tolist()} if len(finite) else {0.0}
-    )
+    quantiles = np.quantile(finite, [0.1, 0.25, 0.5, 0.75, 0.9]).tolist() if len(finite) else []
+    return sorted(radii) or sorted({0.0, *quantiles})
+
+
+def table_of_shares(found: Attacks, radii: Sequence[float]) -> str:
+    """The share of rows that no move up to a radius gets wrong."""
     lines = [f"{len(found.radii)} rows, {np.isinf(found.radii).sum()} of them cannot be changed at all"]
     if not found.are_complete.all():
         lines.append(f"{(~found.are_complete).sum()} rows ended at the limit of the search; their radius may be larger")
     lines.append(f"{'radius':>10} {'certified':>10}")
-    lines += [f"{radius:10.4g} {100 * found.certified(radius):8.1f} %" for radius in chosen]
+    lines += [f"{radius:10.4g} {100 * found.certified(radius):8.1f} %" for radius in radii_shown(found, radii)]
     return "\n".join(lines)
 
 

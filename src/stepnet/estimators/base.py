@@ -17,9 +17,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from stepnet.certify import Certificate, certify
 from stepnet.checks import is_finite_number, is_integer
+from stepnet.columns import Columns
 from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError
+from stepnet.estimators.checkpoint import Checkpoint, Reached
 from stepnet.limits import Budget
+from stepnet.memory import require
 from stepnet.methods.alternating import Alternating
 from stepnet.methods.base import Method, Run
 from stepnet.methods.exact import Exact
@@ -34,12 +37,13 @@ from stepnet.problem.problem import Problem
 from stepnet.progress import Callback
 from stepnet.proofs.pool import Pool
 from stepnet.proofs.written import write_proof
-from stepnet.result import Bound, Result
+from stepnet.result import Bound, Points, Result
 from stepnet.uncertainty.sets import Uncertainty, checked_radii
 from stepnet.verification import Verification
 from stepnet.verify import require_same_data, verify
 from stepnet.view import showing
 
+_COPIES = 3  # of the rows, that training needs at most: sorted, scaled, and at work
 FLOATS = [np.float64, np.float32]  # other types become the first
 
 METHODS: dict[str, type[Method]] = {
@@ -57,6 +61,8 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     network_: Network
     certificate_: Certificate
     result_: Result
+    trace_: Points  # seconds, loss and bound
+    columns_: Columns  # how the cells of a table became features, where the command line did that
 
     def verify(
         self,
@@ -172,14 +178,26 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         start: Network | None,
         on_incumbent: Callback | None,
         radius: Any = None,
+        checkpoint: Any = None,
+        resume: bool = False,
     ) -> None:
-        budget = self._budget()
-        checked_method(self.method)
+        budget, method = self._budget(), checked_method(self.method)
+        if checkpoint is not None and isinstance(method, Learn):
+            raise InvalidInputError(
+                "method='learn' has no network to keep before it ends; leave the checkpoint out, or use method='prove'."
+            )
         with self._all_or_nothing():
             rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
+            require(
+                _COPIES * rows.nbytes,
+                f"training on {len(rows)} rows × {rows.shape[1]} features",
+                "Give them as float32, or fewer of them.",
+            )
             self._keep_targets(targets, weights)
             problem = self._problem_from(rows, targets, weights, self._radii(radius, len(rows)))
-            self._solve(problem, budget, start, on_incumbent)
+            if checkpoint is not None:
+                checkpoint = Checkpoint.opened(checkpoint, self, problem, resume=resume)
+            self._solve(problem, budget, start, on_incumbent, checkpoint=checkpoint)
             self._remember(rows, targets, weights, problem)
 
     @contextmanager
@@ -204,24 +222,42 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         on_incumbent: Callback | None = None,
         known: Bound | None = None,
         pool: Pool | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         """Run the method and keep what it found; ``known`` is a bound that holds from the outset."""
         method, seed = checked_method(self.method), self._seed()
         run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed, pool=pool or Pool())
-        with budget.catching_interrupts(), showing(budget.time_limit) if self.verbose else nullcontext() as show:
-            run.callbacks = tuple(callback for callback in (show, on_incumbent) if callback is not None)
+        reached = None if checkpoint is None else checkpoint.reached()
+        if reached is not None:
+            start, known, run.earlier = reached.network, reached.bound, reached.trace
+            run.budget = budget = budget.after(reached.seconds)
+        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
             if known is not None:
                 run.raise_bound(known)
+            run.callbacks = tuple(
+                callback for callback in (_keeper(run, checkpoint), show, on_incumbent) if callback is not None
+            )
             method.work(run, start)
-        self.result_ = run.result()
-        self.network_ = self.result_.network
-        self.certificate_ = certify(problem, self.result_)
+        if checkpoint is not None:
+            checkpoint.keep(Reached.of(run))
+        self._keep(run.result(), problem)
+
+    def _keep(self, result: Result, problem: Problem) -> None:
+        """Certify what was found."""
+        self.result_, self.network_ = result, result.network
+        self.certificate_ = certify(problem, result)
+        end = (self.certificate_.runtime, self.certificate_.loss, self.certificate_.bound)
+        self.trace_ = (*result.points, end)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _budget(self) -> Budget:
         return Budget(checked_limit(self.time_limit), _checked_gap(self.gap))
+
+
+def _keeper(run: Run, checkpoint: Checkpoint | None) -> Callback | None:
+    return None if checkpoint is None else lambda progress: checkpoint.keep(Reached.of(run))
 
 
 def checked_weights(sample_weight: Any, rows: Any) -> Any:

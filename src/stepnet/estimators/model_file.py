@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from pathlib import Path
@@ -11,40 +10,26 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from stepnet.activation import ARGMAX, IDENTITY, Staircase
+from stepnet.activation import ARGMAX, IDENTITY
 from stepnet.certify import Certificate
+from stepnet.columns import Columns
 from stepnet.errors import InvalidInputError, ModelFileError, StepnetError
 from stepnet.estimators.base import BaseStep
 from stepnet.estimators.classifier import BaseStepClassifier
+from stepnet.estimators.parameters import plain, restored
 from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.estimators.step_regressor import StepRegressor
 from stepnet.files import write_atomically
-from stepnet.formulations.base import Formulation
-from stepnet.formulations.paper import Paper
-from stepnet.methods.alternating import Alternating
-from stepnet.methods.exact import Exact
-from stepnet.methods.learn import Learn
-from stepnet.methods.prove import Prove
-from stepnet.methods.search import Search
 from stepnet.network import Network
 from stepnet.problem.architecture import checked_hidden
-from stepnet.problem.constraint import Constraint, Lowers, Raises
-from stepnet.problem.loss import Absolute, Hinge, Squared
-from stepnet.problem.weights import Integers, Real
-from stepnet.uncertainty.sets import Ball, Polyhedron
 
 FORMAT = "stepnet model"
-VERSION = 2
+VERSION = 3
 
 _ESTIMATORS: dict[str, type[BaseStep]] = {
     kind.__name__: kind for kind in (StepClassifier, StepEnsembleClassifier, StepRegressor, StepAutoencoder)
-}
-_METHODS = {kind.__name__: kind for kind in (Alternating, Exact, Learn, Prove, Search)}
-_PARTS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (Absolute, Ball, Constraint, Hinge, Lowers, Paper, Polyhedron, Raises, Squared, Staircase)
 }
 
 
@@ -61,16 +46,18 @@ def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:
 
 
 def _content(estimator: BaseStep) -> dict[str, Any]:
-    certificate = estimator.certificate_.to_dict()
+    certificate, columns = estimator.certificate_.to_dict(), getattr(estimator, "columns_", None)
     return {
         "format": FORMAT,
         "version": VERSION,
         "estimator": type(estimator).__name__,
-        "params": {name: _plain(value) for name, value in estimator.get_params(deep=False).items()},
+        "params": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
         "targets": _targets(estimator),
         "n_features": estimator.n_features_in_,
         "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist() or None,
+        "columns": None if columns is None else columns.to_list(),
         "network": estimator.network_.to_dict(),
+        "trace": [list(point) for point in estimator.trace_],
         "certificate": certificate | {"margin": None if np.isinf(certificate["margin"]) else certificate["margin"]},
     }
 
@@ -106,7 +93,9 @@ def _targets(estimator: BaseStep) -> dict[str, Any]:
 
 
 def _estimator(content: dict[str, Any]) -> BaseStep:
-    estimator = _ESTIMATORS[content["estimator"]](**{name: _object(value) for name, value in content["params"].items()})
+    estimator = _ESTIMATORS[content["estimator"]](
+        **{name: restored(value) for name, value in content["params"].items()}
+    )
     network, targets = Network.from_dict(content["network"]), content["targets"]
     last = network.layers[-1]
     if network.n_features != content["n_features"] or (last.activation == IDENTITY) != ("classes" not in targets):
@@ -127,6 +116,11 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
         if len(names) != network.n_features:
             raise ModelFileError("the feature names do not fit the network")
         estimator.feature_names_in_ = np.array(names, dtype=object)
+    if content["columns"] is not None:
+        estimator.columns_ = Columns.from_list(content["columns"])
+        if estimator.columns_.features != names:
+            raise ModelFileError("the columns do not fit the feature names")
+    estimator.trace_ = tuple((float(seconds), float(loss), float(bound)) for seconds, loss, bound in content["trace"])
     margin = content["certificate"].get("margin")
     estimator.certificate_ = Certificate.from_dict(
         content["certificate"] | {"margin": np.inf if margin is None else margin}
@@ -134,64 +128,6 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
     estimator.network_ = network
     estimator.n_features_in_ = network.n_features
     return estimator
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON: numbers and strings as they are, option objects by name and fields."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, Integers):
-        return {"object": "Integers", "fields": {"largest": value.largest}}
-    if isinstance(value, Real):
-        return value.name
-    if isinstance(value, Constraint):
-        terms = [[*map(_plain, weight), float(coefficient)] for weight, coefficient in value.terms.items()]
-        ends = {
-            end: None if np.isinf(getattr(value, end)) else float(getattr(value, end)) for end in ("lower", "upper")
-        }
-        return {"object": "Constraint", "fields": {"terms": terms, "name": value.name, **ends}}
-    if type(value).__name__ in _PARTS:
-        fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.init}
-        return {"object": type(value).__name__, "fields": fields}
-    if isinstance(value, Formulation):
-        return value.name
-    if type(value).__name__ in _METHODS:
-        fields = value.get_params(deep=False)
-        return {"object": type(value).__name__, "fields": {name: _plain(item) for name, item in fields.items()}}
-    if isinstance(value, dict):
-        return {"object": "dict", "fields": {"items": [[_plain(key), _plain(item)] for key, item in value.items()]}}
-    if isinstance(value, np.random.RandomState | np.random.Generator):
-        return None  # a state that has moved on since
-    if isinstance(value, float) and not np.isfinite(value):
-        return {"object": "float", "fields": {"text": str(value)}}
-    if isinstance(value, str | int | float | bool | None):
-        return value
-    raise TypeError(f"the parameter {value!r} has no form in a file")
-
-
-def _object(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(_object(item) for item in value)
-    if not isinstance(value, dict):
-        return value
-    name, fields = value["object"], {name: _object(item) for name, item in value["fields"].items()}
-    if name == "Constraint":
-        terms = {(layer, neuron, source): coefficient for layer, neuron, source, coefficient in fields["terms"]}
-        lower, upper = fields["lower"], fields["upper"]
-        return Constraint(
-            terms, -np.inf if lower is None else lower, np.inf if upper is None else upper, fields["name"]
-        )
-    if name == "Integers":
-        return Integers(**fields)
-    if name == "float":
-        return float(fields["text"])
-    if name == "dict":
-        return dict(fields["items"])
-    return (_METHODS | _PARTS)[name](**fields)
 
 
 def _damaged(path: str | os.PathLike[str], why: str) -> str:

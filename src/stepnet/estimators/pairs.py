@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from stepnet.data import Dataset
+from stepnet.estimators.checkpoint import Checkpoint, Reached
 from stepnet.limits import Budget
 from stepnet.methods.base import Method, Run
 from stepnet.network import Network
@@ -38,23 +39,38 @@ def train_pairs(
     budget: Budget,
     n_jobs: int | None,
     starts: list[Network] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> list[Network]:
     """The networks of all pairs, each with its share of the time and a seed of its own."""
     problems = pair_problems(problem, n_classes)
     jobs = max(1, int(effective_n_jobs(n_jobs)))
+    before = [None if checkpoint is None else checkpoint.reached(f"pair {number}") for number in range(len(problems))]
+    networks = [None if one is None else one.network for one in before]
+    open_pairs = [number for number, one in enumerate(before) if one is None or not one.is_final]
     tasks: list[tuple[Any, ...]] = [
-        (pair, method, seed + number, budget, min(1.0, jobs / (len(problems) - number)), starts and starts[number])
-        for number, pair in enumerate(problems)
+        (
+            problems[number],
+            method,
+            seed + number,
+            budget,
+            min(1.0, jobs / (len(open_pairs) - place)),
+            networks[number] or (starts and starts[number]),
+        )
+        for place, number in enumerate(open_pairs)
     ]
-    return list(in_order(train_pair, tasks, n_jobs))
+    for number, found in zip(open_pairs, in_order(train_pair, tasks, n_jobs), strict=True):
+        networks[number] = found.network
+        if checkpoint is not None:
+            checkpoint.keep(found, f"pair {number}")
+    return [network for network in networks if network is not None]
 
 
 def train_pair(
     problem: Problem, method: Method, seed: int, budget: Budget, share: float, start: Network | None = None
-) -> Network:
+) -> Reached:
     """One pair's network; runs in any thread, process or machine."""
     left = budget.remaining
     part = budget.until(budget.elapsed + share * left) if np.isfinite(left) else budget
     run = Run(problem, part, seed=seed % 2**31)
     method.work(run, start)
-    return run.result().network
+    return Reached(run.result().network, run.loss, is_final=run.is_proven)

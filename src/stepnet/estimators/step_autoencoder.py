@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,11 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineM
         *,
         start: Network | None = None,
         on_incumbent: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
     ) -> StepAutoencoder:
-        """Train; ``y`` is ignored."""
-        self._fit(X, None, sample_weight, start, on_incumbent)
+        """Train; ``y`` is ignored, the others are as for :meth:`StepClassifier.fit`."""
+        self._fit(X, None, sample_weight, start, on_incumbent, None, checkpoint, resume)
         return self
 
     def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> StepAutoencoder:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from stepnet.certify import certify
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import checked_method, checked_n_jobs
+from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.online import OnlineMixin
 from stepnet.estimators.pairs import train_pairs
@@ -139,6 +140,8 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         start: Network | None = None,
         radius: ArrayLike | None = None,
         on_incumbent: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
     ) -> StepClassifier:
         """Train.
 
@@ -156,8 +159,12 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         on_incumbent : callable, optional
             Called with a :class:`~stepnet.progress.Progress` for every better network or bound and
             now and then in a long stage; returning True ends the fit.
+        checkpoint : path, optional
+            A file that always holds the best verified network, bound and trace; written whole or not at all.
+        resume : bool
+            Whether to go on from the checkpoint, if it is there; it must be of the same data and options.
         """
-        self._fit(X, y, sample_weight, start, on_incumbent, radius)
+        self._fit(X, y, sample_weight, start, on_incumbent, radius, checkpoint, resume)
         return self
 
     def partial_fit(
@@ -190,11 +197,12 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         on_incumbent: Callback | None = None,
         known: Bound | None = None,
         pool: Pool | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         """One network, or for several classes one for each pair of them and their vote as one network."""
         n_classes = len(self.classes_)
         if self.output != "one_vs_one" or n_classes == 2:
-            super()._solve(problem, budget, start, on_incumbent, known, pool)
+            super()._solve(problem, budget, start, on_incumbent, known, pool, checkpoint)
             return
         starts = getattr(self, "_pair_networks", None)
         if start is not None and (starts is None or start is not self.network_):
@@ -202,12 +210,11 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         method, n_jobs = checked_method(self.method), checked_n_jobs(self.n_jobs)
         with budget.catching_interrupts():
             networks = train_pairs(
-                problem, n_classes, method, self._seed(), budget, n_jobs, None if start is None else starts
+                problem, n_classes, method, self._seed(), budget, n_jobs, None if start is None else starts, checkpoint
             )
-        self.network_ = pairwise_votes(networks, n_classes)
-        votes = vote_problem(problem, self.network_)
-        self.result_ = vote_result(votes, self.network_, budget)
-        self.certificate_ = certify(votes, self.result_)
+        network = pairwise_votes(networks, n_classes)
+        votes = vote_problem(problem, network)
+        self._keep(vote_result(votes, network, budget), votes)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:

@@ -11,7 +11,6 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stepnet.certify import certify
 from stepnet.checks import is_integer
 from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError, NoNetworkError
@@ -111,10 +110,9 @@ class StepEnsembleClassifier(BaseStepClassifier):
             parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
             method.require(parts[0])
             self.members_ = _train_members(parts, self.n_estimators, method, seed, budget, n_jobs)
-            self.network_ = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
-            votes = vote_problem(problem, self.network_)
-            self.result_ = vote_result(votes, self.network_, budget)
-            self.certificate_ = certify(votes, self.result_)
+            network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
+            votes = vote_problem(problem, network)
+            self._keep(vote_result(votes, network, budget), votes)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -172,7 +170,7 @@ def train_member(problem: Problem, seed: list[int], method: Method, budget: Budg
     if isinstance(method, Learn):
         should_stop = partial(getattr, budget, "stop_reason")
         return descend_network(problem, seed=seed, options=method.options, should_stop=should_stop)
-    return train_pair(_sampled(problem, seed), method, seed[0] + seed[1], budget, share)
+    return train_pair(_sampled(problem, seed), method, seed[0] + seed[1], budget, share).network
 
 
 def _sampled(problem: Problem, seed: list[int]) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, ClassVar
 
 import numpy as np
@@ -123,6 +124,8 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
         start: Network | None = None,
         radius: ArrayLike | None = None,
         on_incumbent: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
     ) -> StepRegressor:
         """Train.
 
@@ -139,8 +142,12 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
         on_incumbent : callable, optional
             Called with a :class:`~stepnet.progress.Progress` for every better network or bound;
             returning True ends the fit.
+        checkpoint : path, optional
+            A file that always holds the best verified network, bound and trace; written whole or not at all.
+        resume : bool
+            Whether to go on from the checkpoint, if it is there; it must be of the same data and options.
         """
-        self._fit(X, y, sample_weight, start, on_incumbent, radius)
+        self._fit(X, y, sample_weight, start, on_incumbent, radius, checkpoint, resume)
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StepRegressor:

@@ -16,7 +16,7 @@ from stepnet.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.progress import Callback, Progress
 from stepnet.proofs.pool import Pool
-from stepnet.result import ALL_NETWORKS, Bound, Claim, Result, Round
+from stepnet.result import ALL_NETWORKS, Bound, Claim, Points, Result, Round, points_of
 
 logger = logging.getLogger("stepnet")
 
@@ -51,6 +51,7 @@ class Run:
     rounds: list[Round] = field(default_factory=list)  # of column-and-constraint generation
     pool: Pool = field(default_factory=Pool)  # of rows that no neuron gets right together
     ways: list[str] = field(default_factory=list)  # to an exact answer that were tried, and why
+    earlier: Points = ()  # of the runs that this one goes on from
     on_better: Callable[[], None] | None = None  # called when a better network was offered
 
     def evaluate(self, network: Network) -> float:
@@ -104,10 +105,10 @@ class Run:
             self._report()
 
     def raise_bound(self, bound: Bound) -> None:
-        """Keep a bound if it is better than the one known."""
-        if bound.scope == ALL_NETWORKS and bound.value > self.free_bound.value:
+        """Keep a bound if it is better than the one known: larger, or as large and nobody's mere word."""
+        if bound.scope == ALL_NETWORKS and _is_better(bound, self.free_bound):
             self.free_bound = bound
-        if bound.value > self.bound.value:
+        if _is_better(bound, self.bound):
             self.bound = bound
             self._report()
 
@@ -162,15 +163,24 @@ class Run:
         """Whether there is no leave to go on."""
         return self.budget.stop_reason is not None
 
+    @property
+    def best_bound(self) -> Bound:
+        """Where both say the same of this network, the bound that holds for all networks is the better one."""
+        serves = self.free_bound.value >= min(self.bound.value, self.loss)
+        return self.free_bound if serves else self.bound
+
+    @property
+    def points(self) -> Points:
+        """Seconds, loss and bound so far, those of the runs that this one goes on from included."""
+        return self.earlier + points_of(self.trace)
+
     def result(self) -> Result:
         if self.network is None:
             raise RuntimeError("a run ended before its first network")
         reached = "proven" if self.is_proven else ("gap" if self.gap <= self.budget.gap else None)
         is_late = self.budget.elapsed >= self.last_call
         reason = reached or self.budget.stop_reason or self.trouble or ("time" if is_late else "finished")
-        # Where both say the same of this network, the bound that holds for all networks is the better one.
-        serves = self.free_bound.value >= min(self.bound.value, self.loss)
-        bound = self.free_bound if serves else self.bound
+        bound = self.best_bound
         if reached == "proven" and self.closed_in and not bound.claimed_by:
             bound = replace(bound, proof=f"{bound.proof}; a network that meets it came from: {self.closed_in}")
         return Result(
@@ -185,6 +195,7 @@ class Run:
             tuple(self.rounds),
             tuple(self.pool.subsystems),
             tuple(self.ways),
+            self.points,
         )
 
     def _report(self) -> None:
@@ -198,6 +209,12 @@ class Run:
             for callback in self.callbacks:
                 if callback(progress):
                     self.budget.stop("callback")
+
+
+def _is_better(bound: Bound, known: Bound) -> bool:
+    return bound.value > known.value or (
+        bound.value == known.value and bool(known.claimed_by) and not bound.claimed_by and bound.scope == known.scope
+    )
 
 
 class Method(ABC):

@@ -16,6 +16,7 @@ from stepnet.backends.registry import backend_for, named_backend
 from stepnet.errors import Answer, InvalidInputError, NotAcceptedError, SolverFailure
 from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.tight import Tight
+from stepnet.memory import available
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
 from stepnet.methods.choice import Way, accepted_way, ways, why
@@ -30,6 +31,7 @@ from stepnet.search.local_search import accepts_search
 from stepnet.search.polish import centred
 
 _MAX_TURNS = 10
+_SECONDS, _BYTES = 5e-7, 500.0  # an entry of a program
 _SLACK = 1e-5  # of a row or a weight
 
 
@@ -98,15 +100,15 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         return accepted_way(self.formulation, self._master(problem), self.solver)[0]
 
     def has_time(self, run: Run) -> bool:
-        """Whether the program can be written and handed over well within the time that is left."""
-        return isinstance(self.check(run.problem), Proof) or _can_be_built(run)
+        """Whether the program can be written and handed over well within the time and memory that are left."""
+        return isinstance(self.check(run.problem), Proof) or not _short_of(run)
 
     def close(self, run: Run) -> None:
         """Branch and bound on what is still open, with the best network as the start."""
         way = self.check(run.problem)
         if run.problem.is_uncertain:
-            if not _can_be_built(run):
-                run.trouble = "program too large for the time"
+            if short := _short_of(run):
+                run.trouble = f"program too large for the {short}"
                 return
             Generation(run, self).work()
             return
@@ -116,8 +118,8 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             reason = why(one, run.problem, self.solver) if self.formulation == "auto" else "asked for"
             run.choose(one.name, reason)
             if isinstance(one, Formulation):
-                if not _can_be_built(run):
-                    run.trouble = "program too large for the time"
+                if short := _short_of(run):
+                    run.trouble = f"program too large for the {short}"
                     return
                 encodings = list(one.encode(run.problem))
                 _Solving(run, backend_for(self.solver, encodings[0].model), encodings).work()
@@ -161,13 +163,15 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             run.thin(encoding.decode(outcome.point))
 
 
-def _can_be_built(run: Run) -> bool:
-    """Whether writing and handing over the largest program, roughly estimated, leaves half of the time."""
+def _short_of(run: Run) -> str:
+    """What there is not twice as much of as it takes to write and hand over the largest program, roughly estimated."""
     problem = run.problem
     m, widths = problem.dataset.n_rows, problem.architecture.widths
     entries = 2.0 * m * widths[0] * problem.dataset.n_features
     entries += sum(12.0 * m * below * above for below, above in pairwise(widths))
-    return entries * 5e-7 <= run.budget.remaining / 2
+    if entries * _SECONDS > run.budget.remaining / 2:
+        return "time"
+    return "memory" if entries * _BYTES > available() / 2 else ""
 
 
 class _Solving:

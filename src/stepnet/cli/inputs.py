@@ -1,0 +1,178 @@
+"""What commands take: rows of tables, models with their rows, options in words, and places to write to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from stepnet.cli.table import read_table
+from stepnet.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from stepnet.cli.table import Table
+    from stepnet.columns import Columns
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows, and how the columns of the table became features."""
+
+    columns: Columns
+    X: Any
+    y: Any
+    weights: Any
+
+    @property
+    def names(self) -> list[str]:
+        return self.columns.features
+
+
+def training_rows(
+    data: Path,
+    target: str,
+    sample_weight: str | None,
+    drop: list[str] | None,
+    *,
+    is_number: bool = False,
+    encode: str = "",
+    impute: str = "",
+) -> Rows:
+    from stepnet.columns import Columns
+
+    table = read_table(data, text=[target])
+    labels = targets_of(table, target, is_number=is_number)
+    for name in drop or []:
+        table.column(name)
+    left_out = {target, sample_weight, *(drop or [])}
+    names = [name for name in table.names if name not in left_out]
+    if not names:
+        raise InvalidInputError(f"{data} has no column beside {', '.join(filter(None, left_out))} to learn from.")
+    weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
+    columns = Columns.learn(table.columns, names, table.path, encode=encode, impute=impute)
+    if len(set(columns.features)) < len(columns.features):
+        raise InvalidInputError(f"{data}: encoded columns get names that others have already; rename a column.")
+    return Rows(columns, columns.numbers(table.columns, table.path), labels, weights)
+
+
+def targets_of(table: Table, target: str, *, is_number: bool) -> Any:
+    return table.numbers([target])[:, 0] if is_number else table.labels(target)
+
+
+def loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
+    """A model, its features, and the rows of a table as it wants them: its columns by name, encoded as in training.
+
+    A model without names takes all columns but those left out.
+    """
+    from stepnet import load
+
+    estimator = load(model)
+    if hasattr(estimator, "columns_"):
+        names, X = estimator.columns_.features, estimator.columns_.numbers(table.columns, table.path)
+    else:
+        names = [name for name in table.names if name not in left_out]
+        if hasattr(estimator, "feature_names_in_"):
+            names = [str(name) for name in estimator.feature_names_in_]
+        X = table.numbers(names)
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # the rows are a plain array, already in the right order
+    return estimator, names, X
+
+
+def widths_of(hidden: str) -> tuple[int, ...]:
+    try:
+        widths = tuple(int(part) for part in hidden.replace(" ", "").strip(",").split(","))
+    except ValueError:
+        raise InvalidInputError(
+            f"--hidden {hidden} must be widths such as 25 or 5,5, or 0 for a single neuron."
+        ) from None
+    return () if widths == (0,) else widths
+
+
+def threshold_of(threshold: str) -> str | float:
+    try:
+        return float(threshold)
+    except ValueError:
+        return threshold
+
+
+def weights_of(weights: str) -> Any:
+    from stepnet import Integers
+
+    return Integers(int(weights)) if weights.isdecimal() else weights
+
+
+def ball_of(norm: str, radius: float) -> Any:
+    from stepnet import Ball
+
+    if norm and not radius:
+        raise InvalidInputError(
+            f"--norm {norm} says how moves are measured; say with --radius how far rows may be moved."
+        )
+    return Ball(cast("Any", norm or "linf"), radius) if radius else None
+
+
+def method_of(name: str, formulation: str, solver: str) -> Any:
+    from stepnet import Alternating, Exact, Learn, Prove, Search
+
+    exact = Exact(formulation=formulation, solver=solver)
+    alternating = Alternating(formulation="tight" if formulation == "auto" else formulation, solver=solver)
+    methods: dict[str, Any] = {
+        "prove": Prove(exact=exact),
+        "learn": Learn(),
+        "search": Search(),
+        "exact": exact,
+        "alternating": alternating,
+    }
+    if name not in methods:
+        raise InvalidInputError(f"--method {name} is not known; choose one of {', '.join(methods)}.")
+    return methods[name]
+
+
+def sparsity_of(sparsity: str) -> Any:
+    if sparsity in ("", "fewest"):
+        return sparsity or None
+    try:
+        limits = tuple(int(part) for part in sparsity.split(","))
+    except ValueError:
+        raise InvalidInputError(
+            f"--sparsity {sparsity} must be a number, one a layer such as 15,5, or fewest."
+        ) from None
+    return limits[0] if len(limits) == 1 else limits
+
+
+def constraints_of(raises: list[str] | None, lowers: list[str] | None, names: list[str]) -> Any:
+    from stepnet import Lowers, Raises
+
+    for name in (*(raises or []), *(lowers or [])):
+        if name not in names:
+            raise InvalidInputError(f"there is no feature {name!r} to constrain; the features are {', '.join(names)}.")
+    found = [Raises(names.index(name)) for name in raises or []]
+    return [*found, *(Lowers(names.index(name)) for name in lowers or [])] or None
+
+
+def check_folder(out: Path) -> None:
+    """A folder that is there or can be made."""
+    if out.exists() and not out.is_dir():
+        raise InvalidInputError(f"--out {out} is a file; give the name of a folder.")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"the folder {str(out)!r} of --out cannot be made: {error.strerror}.") from error
+    if not os.access(out, os.W_OK):
+        raise InvalidInputError(f"the folder {str(out)!r} of --out cannot be written to; choose another.")
+
+
+def check_writable(out: Path, *, is_new_folder: bool = False) -> None:
+    """Before a long fit, not after it."""
+    if is_new_folder and (out.is_file() or (out.is_dir() and any(out.iterdir()))):
+        raise InvalidInputError(f"{out} is there already; give the name of a new folder.")
+
+    if not out.parent.is_dir():
+        raise InvalidInputError(f"the folder {str(out.parent)!r} of --out does not exist; make it first.")
+    if out.is_dir() and not is_new_folder:
+        raise InvalidInputError(f"--out {out} is a folder; give a file name.")
+    if not os.access(out.parent, os.W_OK):
+        raise InvalidInputError(f"the folder {str(out.parent)!r} of --out cannot be written to; choose another.")

@@ -1,0 +1,41 @@
+"""What commands say: text for people, or one JSON object for machines; and the exit codes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+EXIT_FALSE = 1  # a claim is false, or what was asked for stays open
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+
+def say(text: str, content: Mapping[str, Any], *, as_json: bool) -> None:
+    """The text, or the content as JSON."""
+    print(json.dumps(plain(content), allow_nan=False) if as_json else text, flush=True)
+
+
+def complain(message: str) -> int:
+    """One line on standard error; the exit code that goes with it."""
+    print(f"stepnet: {message}", file=sys.stderr)
+    return EXIT_BAD_INPUT
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it; what is not finite becomes null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # of NumPy
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value

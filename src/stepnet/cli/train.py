@@ -1,0 +1,308 @@
+"""Commands that train: demo, fit, prove, widths."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stepnet.cli import options
+from stepnet.cli.inputs import (
+    Rows,
+    ball_of,
+    check_writable,
+    constraints_of,
+    method_of,
+    sparsity_of,
+    threshold_of,
+    training_rows,
+    weights_of,
+    widths_of,
+)
+from stepnet.cli.output import EXIT_FALSE, EXIT_INTERRUPTED, complain, say
+from stepnet.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from stepnet.estimators.base import BaseStep
+
+Out = Annotated[Path, typer.Option(help="Where to write the model.")]
+
+
+def demo(
+    out: Out = Path("model.json"),
+    hidden: options.Hidden = "25",
+    time_limit: options.TimeLimit = 60,
+    report: Annotated[Path | None, typer.Option(help="Also write a report, an HTML page.", show_default=False)] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Also write the training rows, a CSV file.", show_default=False)
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Train on the Breast Cancer data that come along, and show the certificate."""
+    from sklearn.model_selection import train_test_split
+
+    from stepnet import StepClassifier
+    from stepnet.columns import Column, Columns
+    from stepnet.datasets import load_breast_cancer_wisconsin
+
+    for path in filter(None, (out, report, data)):
+        check_writable(path)
+    bunch = load_breast_cancer_wisconsin()
+    names = [bunch.target_names[code] for code in bunch.target]
+    split: Any = train_test_split(bunch.data, names, test_size=0.2, random_state=42)
+    X_train, X_test, y_train, y_test = split
+    print(
+        f"Breast Cancer Wisconsin: {len(X_train)} training rows, {len(X_test)} test rows, 9 features.",
+        file=sys.stderr if as_json else sys.stdout,
+        flush=True,
+    )
+    columns = Columns(tuple(Column(name) for name in bunch.feature_names))
+    rows = Rows(columns, X_train, y_train, None)
+    if data is not None:
+        _write_rows(rows, "class", data)
+    classifier = StepClassifier(hidden=widths_of(hidden), time_limit=time_limit, random_state=0)
+    _fit(classifier, rows, out)
+    accuracy = classifier.score(X_test, y_test)
+    lines = [_summary(classifier), f"test accuracy {100 * accuracy:.1f} %", f"model written to {out}"]
+    if report is not None:
+        from stepnet.cli.reports import write_demo_report
+
+        write_demo_report(out, report, (X_train, y_train), (X_test, y_test))
+        lines.append(f"report written to {report}")
+    if data is not None:
+        lines.append(f"training rows written to {data}")
+    say("\n".join(lines), _facts(classifier, out) | {"test_accuracy": accuracy}, as_json=as_json)
+    _exit_if_interrupted(classifier)
+
+
+def fit(
+    data: options.Data,
+    target: options.Target,
+    out: Out = Path("model.json"),
+    hidden: options.Hidden = "25",
+    threshold: options.Threshold = "neuron",
+    weights: options.Weights = "real",
+    activation: options.Activation = "step",
+    output: options.Output = "one_vs_one",
+    task: Annotated[str, typer.Option(help="classification or regression.")] = "classification",
+    loss: Annotated[
+        str, typer.Option(help="misclassified or hinge; for regression squared or absolute.", show_default=False)
+    ] = "",
+    sparsity: options.Sparsity = "",
+    raises: options.Raises = None,
+    lowers: options.Lowers = None,
+    norm: Annotated[
+        str,
+        typer.Option(
+            help="With --radius: how moves of rows are measured, l1, l2 or linf (default).", show_default=False
+        ),
+    ] = "",
+    radius: Annotated[
+        float, typer.Option(help="How far rows may be moved: the worst case is trained.", show_default=False)
+    ] = 0.0,
+    method: Annotated[str, typer.Option(help="prove, learn, search, exact or alternating.")] = "prove",
+    formulation: options.FormulationName = "auto",
+    solver: options.Solver = "auto",
+    time_limit: options.TimeLimit = 60,
+    gap: Annotated[float, typer.Option(help="Stop at this relative gap.")] = 0.0,
+    n_jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = 1,
+    random_state: options.Seed = 0,
+    sample_weight: options.WeightColumn = None,
+    drop: options.Drop = None,
+    encode: options.Encode = "",
+    impute: options.Impute = "",
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="File that always holds the best network and bound so far.", show_default=False),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if it is there.")] = False,
+    config: options.Config = None,
+    as_json: options.Json = False,
+) -> None:
+    """Train a network on a table and write the model."""
+    from stepnet import StepClassifier, StepRegressor
+
+    chosen = method_of(method, formulation, solver)
+    if task not in ("classification", "regression"):
+        raise InvalidInputError(f"--task {task} is not known; choose classification or regression.")
+    if resume and checkpoint is None:
+        raise InvalidInputError("--resume goes on from a checkpoint; name it with --checkpoint FILE.")
+    check_writable(out)
+    is_regression = task == "regression"
+    rows = training_rows(data, target, sample_weight, drop, is_number=is_regression, encode=encode, impute=impute)
+    parameters: dict[str, Any] = {
+        "hidden": widths_of(hidden),
+        "threshold": threshold_of(threshold),
+        "weights": weights_of(weights),
+        "activation": activation,
+        "sparsity": sparsity_of(sparsity),
+        "constraints": constraints_of(raises, lowers, rows.names),
+        "uncertainty": ball_of(norm, radius),
+        "method": chosen,
+        "time_limit": time_limit,
+        "gap": gap,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+    }
+    if loss:
+        parameters["loss"] = loss
+    estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(output=output, **parameters)
+    _fit(estimator, rows, out, checkpoint=checkpoint, resume=resume)
+    lines, facts = [_summary(estimator)], _facts(estimator, out)
+    if is_regression:
+        facts["r2"] = estimator.score(rows.X, rows.y)
+        lines.append(f"R² on the training rows {facts['r2']:.4f}")
+    say("\n".join([*lines, f"model written to {out}"]), facts, as_json=as_json)
+    _exit_if_interrupted(estimator)
+
+
+def prove(
+    data: options.Data,
+    target: options.Target,
+    hidden: options.Hidden = "2",
+    save: Annotated[
+        Path | None, typer.Option(help="New folder for a proof that others can check.", show_default=False)
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write the model.", show_default=False)] = None,
+    time_limit: options.TimeLimit = 600,
+    random_state: options.Seed = 0,
+    sample_weight: options.WeightColumn = None,
+    drop: options.Drop = None,
+    encode: options.Encode = "",
+    impute: options.Impute = "",
+    config: options.Config = None,
+    as_json: options.Json = False,
+) -> None:
+    """Prove the smallest loss of few neurons, and write the proof; exit code 1 if the time was not enough."""
+    from stepnet import StepClassifier
+    from stepnet.errors import SolverError
+
+    for path in filter(None, (save, out)):
+        check_writable(path, is_new_folder=path is save)
+    rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
+    classifier = StepClassifier(hidden=widths_of(hidden), time_limit=time_limit, random_state=random_state)
+    _fit(classifier, rows, out)
+    lines = [_summary(classifier), *(f"  chosen   {way}" for way in classifier.result_.ways)]
+    if out is not None:
+        lines.append(f"model written to {out}")
+    facts = _facts(classifier, out) | {"ways": classifier.result_.ways, "proof": None}
+    is_interrupted, trouble = classifier.certificate_.stop_reason == "interrupted", ""
+    if save is not None and not is_interrupted:
+        if not as_json:
+            print("\n".join(lines), flush=True)  # writing a proof takes its time
+            lines = []
+        try:
+            classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=time_limit)
+        except SolverError as error:
+            trouble = str(error)
+        else:
+            facts["proof"] = save
+            lines.append(
+                f"proof of bound {classifier.certificate_.bound:g} written to {save}; check it: stepnet verify {save}"
+            )
+    if lines or as_json:
+        say("\n".join(lines), facts, as_json=as_json)
+    _exit_if_interrupted(classifier)
+    if trouble:
+        complain(trouble)
+    if trouble or classifier.certificate_.status != "OPTIMAL":
+        sys.exit(EXIT_FALSE)
+
+
+def widths(
+    data: options.Data,
+    target: options.Target,
+    loss: Annotated[float, typer.Option(help="Weight of misclassified rows to reach.")] = 0.0,
+    most: Annotated[int, typer.Option(help="Largest number of neurons to try.")] = 5,
+    plot: Annotated[Path | None, typer.Option(help="Picture of loss and bound over the width.")] = None,
+    time_limit: options.TimeLimit = 600,
+    random_state: options.Seed = 0,
+    sample_weight: options.WeightColumn = None,
+    drop: options.Drop = None,
+    encode: options.Encode = "",
+    impute: options.Impute = "",
+    config: options.Config = None,
+    as_json: options.Json = False,
+) -> None:
+    """Find the fewest neurons that reach a loss, and the best loss of every width; exit code 1 if that is open."""
+    from stepnet import smallest_width
+
+    if plot is not None:
+        check_writable(plot)
+    rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
+    found = smallest_width(
+        rows.X,
+        rows.y,
+        loss,
+        sample_weight=rows.weights,
+        most=most,
+        time_limit=time_limit,
+        random_state=random_state,
+        show=lambda one: print(
+            f"{one.width:3} neurons: loss {one.loss:g}, bound {one.bound:g}", file=sys.stderr, flush=True
+        ),
+    )
+    lines = [str(found)]
+    if plot is not None:
+        found.plot(plot)
+        lines.append(f"plot written to {plot}")
+    curve = [{"width": one.width, "loss": one.loss, "bound": one.bound} for one in found.curve]
+    say("\n".join(lines), {"smallest": found.smallest, "loss": loss, "curve": curve}, as_json=as_json)
+    if found.curve[-1].certificate.stop_reason == "interrupted":
+        sys.exit(EXIT_INTERRUPTED)
+    if found.smallest is None:
+        sys.exit(EXIT_FALSE)
+
+
+def _fit(
+    estimator: BaseStep, rows: Rows, out: Path | None, *, checkpoint: Path | None = None, resume: bool = False
+) -> None:
+    """Fit with progress and write the model at once."""
+    import numpy as np
+
+    from stepnet import save
+    from stepnet.view import showing
+
+    kept = {} if checkpoint is None else {"checkpoint": checkpoint, "resume": resume}
+    with showing(estimator.time_limit) as show:
+        estimator.fit(rows.X, rows.y, rows.weights, on_incumbent=show, **kept)
+    if out is not None:
+        estimator.feature_names_in_ = np.array(rows.names, dtype=object)
+        if not rows.columns.is_plain:
+            estimator.columns_ = rows.columns
+        save(estimator, out)
+        del estimator.feature_names_in_  # the rows here are plain arrays; only the file keeps the names
+
+
+def _summary(estimator: BaseStep) -> str:
+    from stepnet.memory import in_words, peak
+
+    most = peak()
+    memory = "" if most is None else f"\n  memory   {in_words(most)} at most"
+    return f"{estimator.certificate_}{memory}"
+
+
+def _facts(estimator: BaseStep, out: Path | None) -> dict[str, Any]:
+    from stepnet.memory import peak
+
+    return {"model": out, "certificate": estimator.certificate_, "memory": peak()}
+
+
+def _exit_if_interrupted(estimator: BaseStep) -> None:
+    if estimator.certificate_.stop_reason == "interrupted":
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def _write_rows(rows: Rows, target: str, path: Path) -> None:
+    import csv
+    import io
+
+    from stepnet.files import write_atomically
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*rows.names, target])
+    writer.writerows([*(f"{value:g}" for value in row), label] for row, label in zip(rows.X, rows.y, strict=True))
+    write_atomically(path, text.getvalue())

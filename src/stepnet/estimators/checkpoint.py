@@ -1,0 +1,158 @@
+"""Checkpoint: what a long fit has reached, in a file that is always whole, so that a later fit can go on from there."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from stepnet.errors import InvalidInputError, ModelFileError
+from stepnet.estimators.parameters import plain
+from stepnet.files import write_atomically
+from stepnet.methods.base import Run
+from stepnet.network import Network
+from stepnet.problem.problem import Problem
+from stepnet.result import Bound, Points
+
+FORMAT = "stepnet checkpoint"
+VERSION = 1
+EARLIER = "an earlier run"  # whose word a bound is that a checkpoint holds
+
+# These say how to look for a network, not which: they may differ when a fit goes on.
+_FREE = {"method", "time_limit", "gap", "n_jobs", "random_state", "verbose"}
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The best verified network of a problem, its bound, and how they came about."""
+
+    network: Network
+    loss: float
+    bound: Bound = Bound()  # noqa: RUF009 - frozen
+    trace: Points = ()
+    seconds: float = 0.0
+    is_final: bool = False  # whether more time would change nothing
+
+    @classmethod
+    def of(cls, run: Run) -> Reached:
+        if run.network is None:
+            raise RuntimeError("there is no network to keep yet")
+        return cls(run.network, run.loss, run.best_bound, run.points, run.budget.elapsed, run.is_proven)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "loss": self.loss,
+            "network": self.network.to_dict(),
+            "bound": dataclasses.asdict(self.bound),
+            "trace": [list(point) for point in self.trace],
+            "seconds": self.seconds,
+            "is_final": self.is_final,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Reached:
+        trace = tuple((float(seconds), float(loss), float(bound)) for seconds, loss, bound in data["trace"])
+        bound, seconds = data["bound"], float(data["seconds"])
+        words = [bound[name] for name in ("scope", "proof", "claimed_by")]
+        if not all(isinstance(word, str) for word in words):
+            raise ModelFileError("its bound is damaged")
+        numbers = [bound["value"], seconds, data["loss"]]
+        if not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers) or seconds < 0:
+            raise ModelFileError("its numbers are damaged")
+        known = Bound(float(bound["value"]), words[0], words[1], words[2] or EARLIER)
+        network = Network.from_dict(data["network"])
+        return cls(network, float(data["loss"]), known, trace, seconds, data["is_final"] is True)
+
+
+class Checkpoint:
+    """What parts of a fit have reached. Every change is in the file before anyone hears of it."""
+
+    def __init__(self, path: Path, key: dict[str, Any], parts: dict[str, Reached]) -> None:
+        self.path, self._key, self._parts = path, key, parts
+
+    @classmethod
+    def opened(
+        cls, path: str | os.PathLike[str], estimator: BaseEstimator, problem: Problem, *, resume: bool
+    ) -> Checkpoint:
+        """A new one, or with ``resume`` the one in the file if there is one; it must be of the same problem."""
+        file, key = Path(path), _key(estimator, problem)
+        if not file.exists():
+            if not file.parent.is_dir():
+                raise InvalidInputError(f"the folder {str(file.parent)!r} of the checkpoint does not exist; make it.")
+            return cls(file, key, {})
+        if not resume:
+            raise InvalidInputError(
+                f"the checkpoint {str(path)!r} is there already. Go on from it with resume=True (--resume), delete it, "
+                f"or choose another name."
+            )
+        content = _read(file)
+        _require_same(file, content["key"], key)
+        try:
+            return cls(file, key, {name: Reached.from_dict(part) for name, part in content["parts"].items()})
+        except (ModelFileError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise _damaged(file, f"{type(error).__name__}: {error}") from error
+
+    def reached(self, part: str = "all") -> Reached | None:
+        return self._parts.get(part)
+
+    def keep(self, reached: Reached, part: str = "all") -> None:
+        """Write it, unless nothing has changed."""
+        before = self._parts.get(part)
+        if before is not None and (before.network, before.bound, before.is_final) == (
+            reached.network,
+            reached.bound,
+            reached.is_final,
+        ):
+            return
+        self._parts[part] = reached
+        parts = {name: one.to_dict() for name, one in self._parts.items()}
+        content = {"format": FORMAT, "version": VERSION, "key": self._key, "parts": parts}
+        write_atomically(self.path, json.dumps(content, allow_nan=False) + "\n")
+
+
+def _key(estimator: BaseEstimator, problem: Problem) -> dict[str, Any]:
+    """What a checkpoint is about; all of it must be the same to go on."""
+    params = {name: plain(value) for name, value in estimator.get_params(deep=False).items() if name not in _FREE}
+    classes = getattr(estimator, "classes_", None)
+    return {
+        "estimator": type(estimator).__name__,
+        "data": problem.dataset.fingerprint,
+        "classes": None if classes is None else [str(one) for one in classes],
+        **params,
+    }
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInputError(f"cannot read the checkpoint {str(file)!r}: {error.strerror}.") from error
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise _damaged(file, f"it is not JSON ({error})") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
+        raise _damaged(file, "it was not written by this version of stepnet")
+    if not isinstance(content.get("key"), dict) or not isinstance(content.get("parts"), dict):
+        raise _damaged(file, "it lacks fields")
+    return content
+
+
+def _damaged(file: Path, why: str) -> ModelFileError:
+    return ModelFileError(
+        f"the checkpoint {str(file)!r} is damaged: {why.rstrip('.')}. Delete it, or choose another name."
+    )
+
+
+def _require_same(file: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    differing = [name for name in now if before.get(name, ...) != json.loads(json.dumps(now[name]))]
+    if differing:
+        what = "; ".join(f"{name} was {before.get(name)!r}, now {now[name]!r}" for name in differing)
+        raise InvalidInputError(
+            f"the checkpoint {str(file)!r} is of another problem: {what}. Give the same data and options, or choose "
+            f"another name."
+        )
