@@ -184,9 +184,7 @@ def _filler(impute: str) -> Callable[[Floats], float] | None:
 
 def _learned(name: str, cells: Cells, where: str, encode: str, fill: Callable[[Floats], float] | None) -> Column:
     if isinstance(cells, np.ndarray) or not encode or _are_numbers(cells):
-        known = Column(name) if fill is None else _with_fill(name, cells, where, fill)
-        known.numbers(cells, where)
-        return known
+        return Column(name) if fill is None else _with_fill(name, cells, where, fill)
     counts = Counter(sorted(_text(cell) for cell in cells if not is_missing(cell)))
     if len(counts) > _MOST_CATEGORIES:
         raise InvalidInputError(
@@ -198,6 +196,7 @@ def _learned(name: str, cells: Cells, where: str, encode: str, fill: Callable[[F
 
 
 def _with_fill(name: str, cells: Cells, where: str, fill: Callable[[Floats], float]) -> Column:
+    Column(name, fill=0.0).numbers(cells, where)  # what is there must be numbers
     numbers = _as_floats(cells)
     there = numbers[np.isfinite(numbers)]
     if not len(there):

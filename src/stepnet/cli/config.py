@@ -15,28 +15,44 @@ from stepnet.errors import InvalidInputError
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
     """The file's values become the defaults of the command: those at the top, then those of its own table.
 
-    A table of another command is left alone, so that one file serves several commands.
+    One file serves several commands: tables of others are left alone, and at the top so are options of others.
     """
     if path is None or context.resilient_parsing:
         return path
-    content = _read(path)
-    command = str(context.info_name)
-    commands = set(context.parent.command.list_commands(context.parent))  # type: ignore[union-attr]
-    own = content.get(command, {})
+    content, command = _read(path), str(context.info_name)
+    group: Any = context.parent.command if context.parent is not None else context.command
+    options = {name: _options(one) for name, one in getattr(group, "commands", {command: context.command}).items()}
+    own = content.pop(command, {})
     if not isinstance(own, dict):
         raise InvalidInputError(f"{path}: {command} must be a table, [{command}].")
-    shared = {name: value for name, value in content.items() if name not in commands}
-    taken = {parameter.name: parameter for parameter in context.command.params if parameter.name}
-    defaults = {}
-    for name, value in (shared | own).items():
-        key = name.replace("-", "_")
-        if key not in taken or key == "config":
-            close = difflib.get_close_matches(key, taken, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else f" It has {', '.join(sorted(set(taken) - {'config'}))}."
-            raise InvalidInputError(f"{path}: the command {command} has no option {name!r}.{hint}")
-        defaults[key] = _value(path, name, value, is_list=taken[key].multiple)
-    context.default_map = defaults
+    for name in own:
+        _require(path, name, f"the command {command}", options[command])
+    shared = {name: value for name, value in content.items() if name not in options}
+    for name in shared:
+        _require(path, name, "stepnet", {key: one for taken in options.values() for key, one in taken.items()})
+    context.default_map = {
+        str(parameter.name): _value(path, name, value, is_list=parameter.multiple)
+        for name, value in (shared | own).items()
+        if (parameter := options[command].get(_key(name))) is not None
+    }
     return path
+
+
+def _options(command: Any) -> dict[str, Any]:
+    """By the names that they have on the command line."""
+    named = {_key(option): one for one in command.params for option in one.opts if one.name != "config"}
+    return {name: one for name, one in named.items() if name != "help"}
+
+
+def _key(name: str) -> str:
+    return name.lstrip("-").replace("-", "_")
+
+
+def _require(path: Path, name: str, what: str, options: dict[str, Any]) -> None:
+    if _key(name) not in options:
+        close = difflib.get_close_matches(_key(name), options, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(sorted(options))}."
+        raise InvalidInputError(f"{path}: {what} has no option {name!r}. {hint}")
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,0 +1,125 @@
+"""Own data on the command line: text and missing cells, options from a file, answers for machines."""
+
+import json
+
+import pytest
+
+from command_line import stepnet
+from stepnet import load
+
+ROWS = "age,color,ill\n31,red,no\n,blue,yes\n45,red,yes\n22,green,no\n61,,yes\n"
+
+
+@pytest.fixture
+def people(tmp_path):
+    (tmp_path / "people.csv").write_text(ROWS)
+    return tmp_path
+
+
+FIT = ("fit", "people.csv", "--target", "ill", "--hidden", "2")
+
+
+def test_choices_travel_with_the_model(people):
+    result = stepnet(*FIT, "--encode", "one_hot", "--impute", "median", cwd=people)
+    assert result.returncode == 0, result.stderr
+    model = load(people / "model.json")
+    assert model.feature_names_in_.tolist() == ["age", "color=blue", "color=green", "color=red"]
+    assert model.columns_.columns[0].fill == 38
+    (people / "new.csv").write_text("color,age\ngreen,22\n,61\nblue,?\n")
+    result = stepnet("predict", "model.json", "new.csv", cwd=people)
+    assert result.stdout.split()[1:] == ["no", "yes", "yes"]
+    assert stepnet("verify", "model.json", "people.csv", "--target", "ill", cwd=people).returncode == 0
+    (people / "odd.csv").write_text("color,age\npurple,22\n")
+    result = stepnet("predict", "model.json", "odd.csv", "--out", "p.csv", cwd=people)
+    assert (result.returncode, "'purple' did not occur" in result.stderr) == (2, True)
+    assert not (people / "p.csv").exists()
+    result = stepnet("attack", "model.json", "people.csv", cwd=people)
+    assert result.returncode == 0, result.stderr
+
+
+def test_without_a_choice_nothing_is_guessed(people):
+    result = stepnet(*FIT, cwd=people)
+    assert (result.returncode, "--impute" in result.stderr) == (2, True)
+    result = stepnet(*FIT, "--impute", "mean", cwd=people)
+    assert (result.returncode, "--encode" in result.stderr) == (2, True)
+    assert not (people / "model.json").exists()
+
+
+def test_encoded_names_that_are_taken(people):
+    (people / "t.csv").write_text("a,a=x,y\nx,1,0\nz,2,1\n")
+    result = stepnet("fit", "t.csv", "--target", "y", "--encode", "one_hot", cwd=people)
+    assert (result.returncode, "rename a column" in result.stderr) == (2, True)
+
+
+def test_options_from_a_file_have_the_same_names(people):
+    (people / "c.toml").write_text(
+        'target = "ill"\nencode = "codes"\n[fit]\nhidden = [2, 2]\nimpute = 0\ntime-limit = 9\n[predict]\njson = true\n'
+    )
+    result = stepnet("fit", "people.csv", "--config", "c.toml", cwd=people)
+    assert result.returncode == 0, result.stderr
+    assert load(people / "model.json").hidden == (2, 2)
+    result = stepnet("fit", "people.csv", "--config", "c.toml", "--hidden", "3", cwd=people)
+    assert load(people / "model.json").hidden == (3,)  # the command line goes first
+    result = stepnet("predict", "model.json", "people.csv", "--config", "c.toml", cwd=people)
+    assert json.loads(result.stdout)["predictions"] == ["no", "yes", "yes", "no", "yes"]
+    (people / "all.toml").write_text('[fit]\ndata = "people.csv"\ntarget = "ill"\ndrop = ["age", "color"]\n')
+    assert "no column beside" in stepnet("fit", "--config", "all.toml", cwd=people).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hiden = 3", "Did you mean 'hidden'?"),
+        ("[fit]\nxyzzy = 3", "the command fit has no option 'xyzzy'"),
+        ("fit = 3", "must be a table"),
+        ("hidden = {a = 1}", "hidden must be text"),
+        ("config = 'x'", "no option 'config'"),
+        ("a = ", "is not TOML"),
+        ("time_limit = 'soon'", "--time-limit"),
+    ],
+)
+def test_a_bad_file_is_named(people, text, message):
+    (people / "c.toml").write_text(text)
+    result = stepnet(*FIT, "--config", "c.toml", cwd=people)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_missing_file_is_named(people):
+    assert "cannot read --config" in stepnet(*FIT, "--config", "none.toml", cwd=people).stderr
+
+
+def test_answers_for_machines(people):
+    options = ("--encode", "one_hot", "--impute", "median", "--json")
+    fit = json.loads(stepnet(*FIT, *options, cwd=people).stdout)
+    assert fit["certificate"]["status"] == "OPTIMAL"
+    assert fit["model"] == "model.json"
+    verify = json.loads(stepnet("verify", "model.json", "people.csv", "--target", "ill", "--json", cwd=people).stdout)
+    assert verify["holds"] is True
+    assert len(verify["checks"]) == 3
+    attack = json.loads(stepnet("attack", "model.json", "people.csv", "--radius", "1", "--json", cwd=people).stdout)
+    assert attack["shares"][0]["radius"] == 1
+    assert len(attack["radii"]) == 5
+    proof = ("prove", "people.csv", "--target", "ill", "--save", "proof")
+    prove = json.loads(stepnet(*proof, *options, cwd=people).stdout)
+    assert prove["proof"] == "proof"
+    assert json.loads(stepnet("verify", "proof", "--json", cwd=people).stdout)["holds"] is True
+    widths = json.loads(stepnet("widths", "people.csv", "--target", "ill", *options, cwd=people).stdout)
+    assert widths["smallest"] == 1
+    assert json.loads(stepnet("solvers", "--json", cwd=people).stdout)["solvers"]["highs"]["version"]
+
+
+def test_integer_weights_and_the_version(people):
+    result = stepnet(*FIT, "--drop", "color", "--impute", "0", "--weights", "3", cwd=people)
+    assert result.returncode == 0, result.stderr
+    assert load(people / "model.json").weights.largest == 3
+    assert stepnet("--version", cwd=people).stdout.startswith("stepnet 0.")
+    assert "Exit codes: 0 done" in " ".join(stepnet("--help", cwd=people).stdout.split())
+
+
+def test_classes_with_commas_are_quoted(tmp_path):
+    (tmp_path / "t.csv").write_text('x,y\n1,"a, b"\n2,c\n')
+    stepnet("fit", "t.csv", "--target", "y", "--hidden", "1", cwd=tmp_path)
+    result = stepnet("predict", "model.json", "t.csv", cwd=tmp_path)
+    assert result.stdout == 'prediction\n"a, b"\nc\n'
