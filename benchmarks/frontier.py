@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import math
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -54,7 +55,7 @@ def one(method: str, n: int, m: int, width: int, seed: int, seconds: float) -> d
         certificate, result = solve(problem, METHODS[method], seconds)
         loss, bound, runtime = certificate.loss, certificate.bound, certificate.runtime
         way = result.ways[-1].split(":")[0] if result.ways else "search"
-    solved = bound >= loss
+    solved = bool(bound >= loss)
     return {
         "method": method, "n": n, "m": m, "width": width, "seed": seed, "seconds": seconds, "loss": loss,
         "bound": bound, "solved": solved, "time": min(runtime, seconds) if solved else seconds, "way": way,
@@ -99,7 +100,7 @@ def one_gate(problem, gate, seconds: float, best: float) -> tuple[float, float]:
     if program.getStatus() == "infeasible":
         return best, best
     loss = round(program.getObjVal()) if program.getNSols() else best
-    return min(loss, best), min(best, np.ceil(program.getDualbound() - 1e-6))
+    return min(loss, best), min(best, math.ceil(program.getDualbound() - 1e-6))
 
 
 def main() -> None:
