@@ -29,15 +29,16 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
 
     def render() -> Grid:
         grid = Grid(box=None, pad_edge=False)
-        for name in ("seconds", "of", "loss", "bound", "gap", "stage"):
+        for name in ("seconds", "left", "loss", "bound", "gap", "stage"):
             grid.add_column(name, justify="right", min_width=8)
         grid.add_column("", width=24)
         cells: list[Any] = ["-", "-", "-", "start", ""]
         for p in latest[-1:]:
             bar = ProgressBar(total=1.0, completed=p.share, width=24) if p.share is not None else ""
             cells = [f"{p.loss:g}", f"{p.bound:g}", f"{100 * p.gap:.1f} %", p.stage, bar]
-        limit = f"{time_limit:g}" if math.isfinite(time_limit) else "-"
-        grid.add_row(f"{time.perf_counter() - begin:.1f}", limit, *cells)
+        elapsed = time.perf_counter() - begin
+        left = f"{max(0.0, time_limit - elapsed):.0f}" if math.isfinite(time_limit) else "-"
+        grid.add_row(f"{elapsed:.1f}", left, *cells)
         return grid
 
     with Live(console=Console(stderr=True), get_renderable=render, refresh_per_second=4, transient=True):

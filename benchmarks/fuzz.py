@@ -1,0 +1,58 @@
+"""Fuzzing the command line: damaged model files, odd tables, odd configurations, odd arguments.
+
+    python benchmarks/fuzz.py [--cases 2000]
+
+What must hold is in tests/fuzz.py: exit code 0, 1 or 2, no traceback, no half-written file, no wrong answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+import fuzz  # of the tests
+from common import RESULTS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=2000)
+    options = parser.parse_args()
+    lines = []
+    with tempfile.TemporaryDirectory() as models:
+        fuzz.make_models(Path(models))
+        for kind, case in fuzz.CASES.items():
+            n_cases = 0
+
+            @seed(0)
+            @settings(
+                max_examples=options.cases // len(fuzz.CASES),
+                deadline=None,
+                database=None,
+                suppress_health_check=list(HealthCheck),
+                phases=[Phase.generate],
+            )
+            @given(st.data())
+            def check(data, case=case):
+                nonlocal n_cases
+                n_cases += 1
+                with tempfile.TemporaryDirectory() as name:
+                    shutil.copytree(models, name, dirs_exist_ok=True)
+                    case(Path(name), data.draw)
+
+            begin = time.perf_counter()
+            check()
+            lines.append(f"{kind}: {n_cases} cases, nothing broke ({time.perf_counter() - begin:.0f} s)")
+            print(lines[-1], flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "fuzz.txt").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
