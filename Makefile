@@ -3,7 +3,7 @@ BIN := .venv/bin
 BUDGET ?= quick
 OUT ?= paper-results
 
-.PHONY: setup demo test test-all check bench paper clean
+.PHONY: setup demo test test-all oldest check bench paper clean
 
 setup: .venv/ready
 
@@ -21,6 +21,12 @@ test: setup
 
 test-all: setup
 	STEPNET_TEST_ALL=1 $(BIN)/pytest -n auto
+
+oldest: # every dependency at the oldest version that pyproject.toml allows
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet uv
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct --editable '.[all,dev]'
+	.venv-oldest/bin/pytest -n auto
 
 check: setup
 	$(BIN)/ruff check .

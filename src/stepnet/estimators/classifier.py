@@ -99,6 +99,8 @@ def _has_direction(constraints: object) -> bool:
 
 def _classes(y: NDArray[Any]) -> NDArray[Any]:
     classes = np.unique(y)
+    if not len(classes):
+        raise InvalidInputError("there are no rows of positive weight; give at least one.")
     if len(classes) < 2:
         raise InvalidInputError(f"y has one class only, {classes.tolist()}; a classifier needs rows of two classes.")
     if len(classes) > _MOST_CLASSES:
