@@ -15,7 +15,15 @@ author = "The stepnet developers"
 project_copyright = "the stepnet developers, MIT licence"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "command_line", "layers", "leaving_links", "mathml"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "command_reference",
+    "layers",
+    "leaving_links",
+    "mathml",
+]
 exclude_patterns = ["_build"]
 nitpicky = True
 nitpick_ignore_regex = [("py:class", ".*")]  # types in docstrings are words for people, such as "array-like"
@@ -37,7 +45,7 @@ html_theme = "furo"
 html_title = "stepnet"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
-html_css_files = ["wide_tables.css"]
+html_css_files = ["pages.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}

@@ -25,15 +25,17 @@ class Layers(SphinxDirective):
         (contract,) = tomllib.loads(settings.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
         listed = nodes.enumerated_list()
         for layer in contract["layers"]:
-            item = nodes.list_item()
-            for name in re.findall(r"\w+", layer):
-                if purpose := _purpose(ROOT / "src" / "stepnet" / name):
-                    paragraph = nodes.paragraph()
-                    paragraph += [nodes.literal(text=name), nodes.Text(f": {purpose}")]
-                    item += paragraph
-            if item.children:
-                listed += item
+            parts = {name: _purpose(ROOT / "src" / "stepnet" / name) for name in re.findall(r"\w+", layer)}
+            lines = [_line(name, purpose) for name, purpose in parts.items() if purpose]
+            if lines:  # a part in brackets may not be there
+                listed += nodes.list_item("", nodes.line_block("", *lines))
         return [listed]
+
+
+def _line(name, purpose):
+    line = nodes.line("", "", nodes.literal(text=name), nodes.Text(f": {purpose}"))
+    line.indent = 0
+    return line
 
 
 def _purpose(path):
@@ -41,4 +43,6 @@ def _purpose(path):
     if path.is_dir():
         return ", ".join(sorted(file.stem for file in path.glob("*.py") if not file.stem.startswith("_")))
     file = path.with_suffix(".py")
-    return (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").partition("\n")[0] if file.exists() else ""
+    if not file.exists():
+        return ""
+    return (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").partition("\n")[0]

@@ -56,7 +56,11 @@ def _default(parameter):
     if parameter.required:
         return nodes.inline(text="required")
     is_told = parameter.show_default and not getattr(parameter, "is_flag", False)
-    return nodes.literal(text=str(parameter.default)) if is_told and parameter.default not in (None, "") else nodes.inline()
+    return (
+        nodes.literal(text=str(parameter.default))
+        if is_told and parameter.default not in (None, "")
+        else nodes.inline()
+    )
 
 
 def _table(titles, records):
