@@ -39,7 +39,7 @@ autodoc_typehints = "none"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
-smartquotes = False  # two dashes are an option
+smartquotes_action = "D"  # dashes alone: quotes are part of what one types
 
 html_theme = "furo"
 html_title = "stepnet"
@@ -49,8 +49,7 @@ html_css_files = ["pages.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
-pygments_style = "tango"
-pygments_dark_style = "monokai"
+highlight_language = "text"  # of blocks that name none
 
 linkcheck_anchors = False
 linkcheck_timeout = 20

@@ -1,5 +1,7 @@
 """The directive ``command-line``: every command with its arguments and options, asked of the program itself."""
 
+import re
+
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
@@ -24,7 +26,7 @@ class CommandLine(SphinxDirective):
         section = nodes.section(ids=[nodes.make_id(name)])
         self.state.document.note_explicit_target(section)
         section += nodes.title(text=name)
-        section += nodes.paragraph(text=command.help)
+        section += nodes.paragraph("", "", _meaning(command.help or ""))
         arguments = [one for one in command.params if one.param_type_name == "argument"]
         usage = " ".join([name, *(_shown(one) for one in arguments), "[OPTIONS]"])
         section += nodes.literal_block(usage, usage, language="text")
@@ -49,7 +51,15 @@ def _shown(argument):
 def _record(parameter):
     is_argument = parameter.param_type_name == "argument"
     name = _shown(parameter) if is_argument else ", ".join([*parameter.opts, *parameter.secondary_opts])
-    return nodes.literal(text=name), _default(parameter), nodes.inline(text=parameter.help or "")
+    return nodes.literal(text=name), _default(parameter), _meaning(parameter.help or "")
+
+
+def _meaning(text):
+    """Options that a text speaks of look like options."""
+    meaning = nodes.inline()
+    for part in re.split(r"(--[a-z][\w-]*)", text):
+        meaning += nodes.literal(text=part) if part.startswith("--") else nodes.Text(part)
+    return meaning
 
 
 def _default(parameter):

@@ -24,7 +24,7 @@ def _redirect_included(app, path, name, source):
 
 
 def redirected(text, folder, page_folder):
-    """The text of a file in ``folder`` (from the root), its links made to work on a page in ``page_folder`` (of docs)."""
+    """The text of a file in ``folder`` (from the root) with links that work on a page in ``page_folder`` (of docs)."""
 
     def link(match):
         path = match["path"]
