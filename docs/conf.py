@@ -48,6 +48,7 @@ html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_copy_source = False
 html_show_sphinx = False
+pygments_dark_style = "github-dark"
 html_theme_options = {"navigation_with_keys": True}
 highlight_language = "text"  # of blocks that name none
 
