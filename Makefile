@@ -3,7 +3,7 @@ BIN := .venv/bin
 BUDGET ?= quick
 OUT ?= paper-results
 
-.PHONY: setup demo test test-all oldest check bench paper clean
+.PHONY: setup demo test test-all oldest check bench paper docs docs-links clean
 
 setup: .venv/ready
 
@@ -52,5 +52,12 @@ bench: setup
 paper: setup
 	$(BIN)/stepnet reproduce all --budget $(BUDGET) --out $(OUT)
 
+docs: setup
+	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html in a browser"
+
+docs-links: setup
+	$(BIN)/sphinx-build -q -b linkcheck docs docs/_build/links
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_build .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

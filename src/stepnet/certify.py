@@ -58,9 +58,10 @@ class Certificate:
         rows are certain.
     nominal_loss : float
         The loss of the network if no row is moved.
-    rounds, scenarios : int
-        Of column-and-constraint generation: how often a program was solved, and how many points besides the rows
-        themselves the last one had.
+    rounds : int
+        Of column-and-constraint generation: how often a program was solved.
+    scenarios : int
+        How many points besides the rows themselves the last one had.
     """
 
     loss: float

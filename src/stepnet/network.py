@@ -102,7 +102,7 @@ class Network:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """d_1, ..., d_K: the hidden widths, then that of the output."""
+        """The hidden widths, then that of the output."""
         return tuple(layer.width for layer in self.layers)
 
     def levels(self, X: ArrayLike) -> list[Levels]:
