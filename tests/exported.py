@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stepnet import StepAutoencoder, StepClassifier, StepRegressor
-from stepnet.activation import IDENTITY, SIGN, STEP, Staircase
+from stepnet.activation import ARGMAX, IDENTITY, SIGN, STEP, Staircase
 from stepnet.certify import Certificate
 from stepnet.network import Layer, Network
 
@@ -79,6 +79,8 @@ def hard_rows(rng, layer: Layer, n: int = 60) -> np.ndarray:
     for row in on:
         j = rng.integers(layer.width)
         weights, end = layer.weights[j], layer.thresholds.reshape(layer.width, -1)[j][0]
+        if layer.activation == ARGMAX:  # on the plane between two classes
+            weights, end = weights - layer.weights[j - 1], end - layer.thresholds[j - 1]
         i = int(np.abs(weights).argmax())
         if weights[i]:
             row[i] = 0.0

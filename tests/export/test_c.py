@@ -67,7 +67,9 @@ def test_answers_are_those_of_predict_on_hard_rows(name):
 @pytest.mark.parametrize("width", [1, 3])
 def test_numbers_are_those_of_predict_to_the_last_bit(activation, width):
     rng = np.random.default_rng(width)
-    last = Layer(rng.normal(0, 1, (width, 9)) * 10.0 ** rng.integers(-9, 9, (width, 9)), rng.normal(0, 1, width), IDENTITY)
+    last = Layer(
+        rng.normal(0, 1, (width, 9)) * 10.0 ** rng.integers(-9, 9, (width, 9)), rng.normal(0, 1, width), IDENTITY
+    )
     model = fitted(real(rng, 9, 3, ACTIVATIONS[activation]), last)
     source, rows = to_c(model), rng.normal(0, 1, (300, 3))
     assert check_export(model, source, "c", rows) == 0
@@ -80,7 +82,9 @@ def test_an_autoencoder_gives_its_reconstruction():
     assert check_export(model, to_c(model), "c", rng.normal(0, 1, (100, 5))) == 0
 
 
-@pytest.mark.parametrize("name", ["ternary", "integers", "one neuron of integers", "argmax alone of integers", "argmax with fractions"])
+@pytest.mark.parametrize(
+    "name", ["ternary", "integers", "one neuron of integers", "argmax alone of integers", "argmax with fractions"]
+)
 def test_integer_files_answer_like_predict_and_have_no_floating_point(name):
     rng = np.random.default_rng(1)
     model = fitted(*NETWORKS[name](rng))
@@ -139,7 +143,19 @@ def test_what_is_not_fitted_is_refused():
         to_c(StepClassifier())
 
 
-NASTY = ['*/ int x; /*', '??/', 'a"b\\', "line\nbreak", "größe 🙂", "@predict {k}", "%s%n", "/*/", "\\", "???/", "tab\t\x07"]
+NASTY = [
+    "*/ int x; /*",
+    "??/",
+    'a"b\\',
+    "line\nbreak",
+    "größe 🙂",
+    "@predict {k}",
+    "%s%n",
+    "/*/",
+    "\\",
+    "???/",
+    "tab\t\x07",
+]
 
 
 def test_names_of_all_kinds_are_harmless():
@@ -165,7 +181,14 @@ def test_the_comment_says_what_the_model_is():
     model = fitted(Layer([[1.0, 0.5]], [0.25]), classes=["no", "yes"], names=["red", "age"])
     model.columns_ = Columns()
     comment = to_c(model).split("*/")[0]
-    for text in ("age, 41.5 where missing", "loss 3 of 20", "cc -std=c99", "bytes in all", "margin 0.25", CERTIFICATE.fingerprint):
+    for text in (
+        "age, 41.5 where missing",
+        "loss 3 of 20",
+        "cc -std=c99",
+        "bytes in all",
+        "margin 0.25",
+        CERTIFICATE.fingerprint,
+    ):
         assert text in comment
 
 
@@ -208,7 +231,9 @@ def test_the_program_complains_with_the_line(program, text, complaint):
     assert complaint in errors
 
 
-@pytest.mark.parametrize(("inputs", "cell"), [("integers", "2147483648"), ("integers", "1.5"), ("bits", "2"), ("bits", "-1")])
+@pytest.mark.parametrize(
+    ("inputs", "cell"), [("integers", "2147483648"), ("integers", "1.5"), ("bits", "2"), ("bits", "-1")]
+)
 def test_integer_programs_refuse_cells_beyond_their_range(inputs, cell, tmp_path):
     program = compile_c(to_c(fitted(Layer([[1.0]], [0.5])), inputs=inputs), tmp_path)
     assert run(program, "1.0\n0\n") == (0, "prediction\n1\n0\n", "")
