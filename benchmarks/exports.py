@@ -94,8 +94,8 @@ def timed(work) -> float:
 
 def main() -> None:
     lines = [
-        f"{'network':42} {'rows':>7} {'C':>3} {'ONNX':>5} {'f32':>5} {'bytes':>7} {'mult.':>6} {'add.':>6} {'comp.':>6} "
-        f"{'popc.':>6} {'predict / C':>11}"
+        f"{'network':42} {'rows':>7} {'C':>3} {'ONNX':>5} {'f32':>5} {'bytes':>7} {'mult.':>6} {'add.':>6} "
+        f"{'comp.':>6} {'popc.':>6} {'predict / C':>11}"
     ]
     print(lines[0], flush=True)
     rng, n_differing, ratios = np.random.default_rng(0), 0, []
