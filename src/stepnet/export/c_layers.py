@@ -95,23 +95,26 @@ class FloatForm(Form):
         return [*([] if self.is_argmax else [routines.SET_BIT]), *shared]
 
     def code(self) -> str:
-        k = self.number
+        k, weights = self.number, self.layer.weights
+        tables = {"weights": weights.ravel(), "thresholds": self.layer.thresholds.ravel()}
+        if not self.is_argmax:
+            tables["largest"] = np.abs(weights).max(axis=1)
         return "\n".join(
             [
-                table(f"double @weights{k}", map(float.hex, self.layer.weights.ravel().tolist())),
-                table(f"double @thresholds{k}", map(float.hex, self.layer.thresholds.ravel().tolist())),
+                *(table(f"double @{name}{k}", map(float.hex, values.tolist())) for name, values in tables.items()),
                 fill(routines.FLOATS_ARGMAX if self.is_argmax else routines.FLOATS_STEPS, **self.values),
             ]
         )
 
     def size(self) -> Size:
-        n_products = self.layer.weights.size
+        n_products, n_ends, width = self.layer.weights.size, self.n_ends, self.layer.width
+        sizes = n_products if self.is_argmax else self.n_inputs  # absolute values that bound the error
         return Size(
-            weights=8 * n_products,
-            thresholds=8 * self.n_ends,
-            multiplications=n_products + self.n_ends,
-            additions=2 * n_products + 3 * self.n_ends,
-            comparisons=n_products + 3 * self.n_ends,
+            weights=8 * (n_products + (0 if self.is_argmax else width)),
+            thresholds=8 * n_ends,
+            multiplications=n_products + n_ends + (n_products if self.is_argmax else width),
+            additions=n_products + sizes + 3 * n_ends,
+            comparisons=sizes + 3 * n_ends,
         )
 
 

@@ -271,17 +271,28 @@ static double @absolute(double value)
     return value < 0 ? -value : value;
 }
 
-/* weights * x, and the sum of the absolute products. */
-static double @dot(const double *weights, const double *x, double *size)
+static double @dot(const double *weights, const double *x)
 {
-    double sum = 0;
-    *size = 0;
-    for (int i = 0; i < {n_inputs}; i++) {
-        const double product = weights[i] * x[i];
-        sum += product;
-        *size += @absolute(product);
+    double a = 0, b = 0, c = 0, d = 0; /* four sums at a time do not wait for each other */
+    int i = 0;
+    for (; i + 3 < {n_inputs}; i += 4) {
+        a += weights[i] * x[i];
+        b += weights[i + 1] * x[i + 1];
+        c += weights[i + 2] * x[i + 2];
+        d += weights[i + 3] * x[i + 3];
     }
-    return sum;
+    for (; i < {n_inputs}; i++)
+        a += weights[i] * x[i];
+    return (a + b) + (c + d);
+}
+
+/* The sum of the absolute products. */
+static double @size(const double *weights, const double *x)
+{
+    double size = 0;
+    for (int i = 0; i < {n_inputs}; i++)
+        size += @absolute(weights[i] * x[i]);
+    return size;
 }
 
 /* More than what rounding can add up to in a sum of that size. */
@@ -292,10 +303,14 @@ static double @error(double size)
 """
 
 FLOATS_STEPS = """\
-/* Whether weights * x >= threshold, exact. */
-static int @reaches(const double *weights, const double *x, double sum, double size, double threshold)
+/* Whether weights * x >= threshold, exact, given their sum as rounded and a bound on the sum of absolute products. */
+static int @reaches(const double *weights, const double *x, double sum, double bound, double threshold)
 {
-    const double value = sum - threshold, error = @error(size + @absolute(threshold));
+    const double value = sum - threshold;
+    double error = @error(bound + @absolute(threshold));
+    if (value > error || value < -error)
+        return value > 0;
+    error = @error(@size(weights, x) + @absolute(threshold));
     if (value > error || value < -error)
         return value > 0;
     @wide exact = {{0}};
@@ -305,12 +320,14 @@ static int @reaches(const double *weights, const double *x, double sum, double s
 
 static void @layer{k}(const double *x, uint32_t *bits)
 {
+    double sizes = 0;
+    for (int i = 0; i < {n_inputs}; i++)
+        sizes += @absolute(x[i]);
     for (int j = 0; j < {width}; j++) {
         const double *weights = @weights{k} + j * {n_inputs};
-        double size;
-        const double sum = @dot(weights, x, &size);
+        const double sum = @dot(weights, x), bound = sizes * @largest{k}[j];
         for (int l = j * {n_thresholds}; l < (j + 1) * {n_thresholds}; l++)
-            if (@reaches(weights, x, sum, size, @thresholds{k}[l]))
+            if (@reaches(weights, x, sum, bound, @thresholds{k}[l]))
                 @set_bit(bits, l);
     }
 }
@@ -323,9 +340,8 @@ static int @layer{k}(const double *x)
     double best_sum = 0, best_size = 0;
     for (int j = 0; j < {width}; j++) {
         const double *weights = @weights{k} + j * {n_inputs};
-        double size;
-        const double sum = @dot(weights, x, &size) - @thresholds{k}[j];
-        size += @absolute(@thresholds{k}[j]);
+        const double sum = @dot(weights, x) - @thresholds{k}[j];
+        const double size = @size(weights, x) + @absolute(@thresholds{k}[j]);
         const double lead = sum - best_sum, error = @error(size + best_size);
         int is_better = j == 0 || lead > 0;
         if (j > 0 && !(lead > error || lead < -error)) {

@@ -74,15 +74,36 @@ def _integers(row: Sequence[Fraction]) -> tuple[list[int], Fraction]:
 
 
 def _reaching(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> Sums:
-    """Each neuron on its own grid; thresholds beyond all sums are cut to the first that means the same."""
+    """Each neuron on its own grid; thresholds beyond all sums are cut to the first that means the same.
+
+    Neurons that only count get the weights of a count, which are the smallest.
+    """
     all_weights, all_ends = [], []
     for row, ends in zip(rows, thresholds, strict=True):
         weights, scale = _integers(row)
         lowest = sum(weight for weight in weights if weight < 0)
         highest = sum(weight for weight in weights if weight > 0)
+        cut = [min(max(math.ceil(end * scale), lowest), highest + 1) for end in ends]
+        count = at_least(weights, cut[0]) if len(cut) == 1 else None
+        if count is not None:
+            weights = [(weight > 0) - (weight < 0) for weight in weights]
+            cut = [count - weights.count(-1)]
         all_weights.append(weights)
-        all_ends.append([min(max(math.ceil(end * scale), lowest), highest + 1) for end in ends])
+        all_ends.append(cut)
     return Sums(all_weights, all_ends)
+
+
+def at_least(weights: Sequence[int], end: int) -> int | None:
+    """If the sum over bits reaches ``end`` just where at least k conditions hold, this k.
+
+    The conditions: bits of positive weights are on, those of negative ones off. 0 is always, more than all is never.
+    """
+    sizes = sorted(abs(weight) for weight in weights if weight)
+    end += sum(-weight for weight in weights if weight < 0)
+    if end <= 0 or end > sum(sizes):
+        return 0 if end <= 0 else len(sizes) + 1
+    count = next(k for k in range(1, len(sizes) + 1) if sum(sizes[-k:]) >= end)
+    return count if sum(sizes[:count]) >= end else None
 
 
 def _compared(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> Sums:

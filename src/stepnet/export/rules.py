@@ -9,7 +9,7 @@ import numpy as np
 
 from stepnet.activation import ARGMAX, IDENTITY
 from stepnet.export.described import Described, describe
-from stepnet.export.integers import over_bits
+from stepnet.export.integers import at_least, over_bits
 from stepnet.network import Layer
 
 
@@ -77,15 +77,11 @@ def _counted(layer: Layer, below: Layer | None, j: int, names: Sequence[str]) ->
         Layer(layer.weights[j : j + 1], layer.thresholds[j : j + 1], layer.activation), below.activation.values
     )
     (weights,), ((end,),) = sums.weights, sums.thresholds
-    sizes = sorted(abs(weight) for weight in weights if weight)
-    end += sum(
-        -weight for weight in weights if weight < 0
-    )  # a condition is a neuron that is off where its weight is negative
-    if end <= 0 or end > sum(sizes):
-        return "always" if end <= 0 else "never"
-    count = next(k for k in range(1, len(sizes) + 1) if sum(sizes[-k:]) >= end)
-    if sum(sizes[:count]) < end:
+    count = at_least(weights, end)
+    if count is None:
         return ""
+    if not 0 < count <= sum(weight != 0 for weight in weights):
+        return "never" if count else "always"
     off, on = ("not {}", "{}") if below.activation.values == (0.0, 1.0) else _named(below.activation.values)
     conditions = [
         (on if weight > 0 else off).format(name) for weight, name in zip(weights, names, strict=True) if weight
