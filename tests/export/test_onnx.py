@@ -6,8 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from exported import ACTIVATIONS, autoencoder, fitted, real, whole
+from exported import ACTIVATIONS, autoencoder, fitted, hard_rows, real, whole
 from stepnet.activation import ARGMAX, IDENTITY, STEP, Staircase
+from stepnet.arithmetic import quantum
 from stepnet.errors import InvalidInputError, MissingExtraError
 from stepnet.export import check_export, doubt, run_onnx, to_onnx
 from stepnet.network import Layer
@@ -96,7 +97,7 @@ def test_numbers_that_are_rounded_are_said_to_be():
     rng = np.random.default_rng(3)
     model = fitted(real(rng, 5, 3, ACTIVATIONS["odd"]), real(rng, 1, 5, IDENTITY))
     content, rows = to_onnx(model), rng.normal(0, 1, (300, 3))
-    assert "may differ from predict in the last digits" in onnx.load_from_string(content).doc_string
+    assert "they may differ in the last digits" in onnx.load_from_string(content).doc_string
     np.testing.assert_allclose(run_onnx(content, rows)[:, 0], model.predict(rows), rtol=1e-12, atol=1e-14)
 
 
@@ -121,8 +122,34 @@ def test_the_model_says_what_it_is():
     assert json.loads(properties["classes"]) == ["no", "yes"]
     assert json.loads(properties["certificate"])["loss"] == 3.0
     assert "margin of the training rows is 0.25" in loaded.doc_string
-    assert "farther than" in loaded.doc_string
+    assert "multiples of 2^-" in loaded.doc_string
+    assert "farther than" in onnx.load_from_string(to_onnx(model, exact=False)).doc_string
     assert "rounded to float32" in onnx.load_from_string(to_onnx(model, dtype="float32")).doc_string
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_rows_on_hyperplanes_are_told_exactly(name):
+    rng = np.random.default_rng(7)
+    model = fitted(*NETWORKS[name](rng))
+    rows = hard_rows(rng, model.network_.layers[0])
+    rows_and_one = np.column_stack([rows, np.ones(len(rows))])
+    sizes = np.frexp(np.abs(rows_and_one).max(axis=1))[1]
+    seen = np.array([quantum(row) >= size - 100 for row, size in zip(rows_and_one, sizes, strict=True)])  # as promised
+    assert seen.sum() > 200
+    assert check_export(model, to_onnx(model), "onnx", rows[seen]) == 0
+
+
+def test_plain_sums_are_rounded_on_hyperplanes():
+    """The rows of the test before are no easy ones."""
+    rng = np.random.default_rng(7)
+    model = fitted(*NETWORKS["argmax alone"](rng))
+    rows = hard_rows(rng, model.network_.layers[0])
+    assert check_export(model, to_onnx(model, exact=False), "onnx", rows) > 0
+
+
+def test_float32_cannot_be_exact():
+    with pytest.raises(InvalidInputError, match="needs dtype='float64'"):
+        to_onnx(fitted(Layer([[1.0]], [0.5])), dtype="float32", exact=True)
 
 
 def test_doubt_covers_what_rounding_does_and_not_much_more():

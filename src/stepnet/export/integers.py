@@ -58,14 +58,14 @@ def over_integers(layer: Layer) -> Sums:
     thresholds = [[Fraction(end) for end in ends] for ends in layer.thresholds.reshape(layer.width, -1).tolist()]
     if layer.activation == ARGMAX:
         return _compared(rows, thresholds)
-    scaled = [_integers(row) for row in rows]
+    found = [scaled(row) for row in rows]
     return Sums(
-        [integers for integers, _ in scaled],
-        [[math.ceil(end * scale) for end in ends] for (_, scale), ends in zip(scaled, thresholds, strict=True)],
+        [integers for integers, _ in found],
+        [[math.ceil(end * scale) for end in ends] for (_, scale), ends in zip(found, thresholds, strict=True)],
     )
 
 
-def _integers(row: Sequence[Fraction]) -> tuple[list[int], Fraction]:
+def scaled(row: Sequence[Fraction]) -> tuple[list[int], Fraction]:
     """The smallest integers in the same proportions, and the factor that gives them."""
     grid = math.lcm(*(weight.denominator for weight in row))
     integers = [int(weight * grid) for weight in row]
@@ -80,7 +80,7 @@ def _reaching(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> S
     """
     all_weights, all_ends = [], []
     for row, ends in zip(rows, thresholds, strict=True):
-        weights, scale = _integers(row)
+        weights, scale = scaled(row)
         lowest = sum(weight for weight in weights if weight < 0)
         highest = sum(weight for weight in weights if weight > 0)
         cut = [min(max(math.ceil(end * scale), lowest), highest + 1) for end in ends]
@@ -109,7 +109,7 @@ def at_least(weights: Sequence[int], end: int) -> int | None:
 def _compared(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> Sums:
     """All neurons on one grid. Fractions of thresholds only order equal sums, so their ranks do as well."""
     width = len(rows[0])
-    flat, scale = _integers([weight for row in rows for weight in row])
+    flat, scale = scaled([weight for row in rows for weight in row])
     ends = [end * scale for (end,) in thresholds]
     fractions = [end - math.floor(end) for end in ends]
     ranks = {value: rank for rank, value in enumerate(sorted(set(fractions)))}
