@@ -95,8 +95,8 @@ def timed(work) -> float:
 
 def main() -> None:
     lines = [
-        f"{'network':42} {'rows':>7} {'C':>3} {'ONNX':>5} {'plain':>5} {'f32':>5} {'bytes':>7} {'mult.':>6} {'add.':>6} "
-        f"{'comp.':>6} {'popc.':>6} {'predict / C':>11}"
+        f"{'network':42} {'rows':>7} {'C':>3} {'ONNX':>5} {'plain':>5} {'f32':>5} {'bytes':>7} {'mult.':>6} "
+        f"{'add.':>6} {'comp.':>6} {'popc.':>6} {'predict / C':>11}"
     ]
     print(lines[0], flush=True)
     rng, n_differing, ratios = np.random.default_rng(0), 0, []
@@ -116,8 +116,9 @@ def main() -> None:
         ratios.append(in_python / seconds_in_c(source, rows, inputs, codes))
         size = size_of(estimator, inputs)
         lines.append(
-            f"{name:42} {len(rows):7} {differing[0]:3} {differing[1]:5} {differing[2]:5} {differing[3]:5} {size.bytes:7} "
-            f"{size.multiplications:6} {size.additions:6} {size.comparisons:6} {size.popcounts:6} {ratios[-1]:11.2f}"
+            f"{name:42} {len(rows):7} {differing[0]:3} {differing[1]:5} {differing[2]:5} {differing[3]:5} "
+            f"{size.bytes:7} {size.multiplications:6} {size.additions:6} {size.comparisons:6} {size.popcounts:6} "
+            f"{ratios[-1]:11.2f}"
         )
         print(lines[-1], flush=True)
     lines.append(f"differing answers of C and of ONNX as it is by default: {n_differing}")

@@ -10,6 +10,7 @@ from exported import CERTIFICATE, fitted, needs_compiler, real
 from stepnet.activation import IDENTITY
 from stepnet.cli.exports import DifferingAnswersError, export_model
 from stepnet.errors import InvalidInputError, StepnetError
+from stepnet.export import to_c
 from stepnet.network import Layer
 
 
@@ -49,7 +50,7 @@ def test_a_table_is_checked_by_the_names_of_its_columns(model, to, capsys):
 @needs_compiler
 def test_nothing_is_written_where_answers_differ(model, monkeypatch):
     other = fitted(real(np.random.default_rng(5), 3, 2), Layer([[1.0, 1.0, 1.0]], [1.5]), classes=["no", "yes"])
-    wrong = stepnet.export.to_c(other)
+    wrong = to_c(other)
     monkeypatch.setattr("stepnet.export.to_c", lambda *_, **__: wrong)
     with pytest.raises(DifferingAnswersError, match=r"\d+ of 50 rows"):
         export_model(model, "c", None, "floats", model.parent / "rows.csv", "float64")

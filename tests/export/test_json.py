@@ -10,7 +10,7 @@ import pytest
 from exported import ACTIVATIONS, fitted, hard_rows, real, whole
 from stepnet.activation import ARGMAX, IDENTITY, Staircase
 from stepnet.errors import InvalidInputError
-from stepnet.export import to_json
+from stepnet.export import to_json, to_rules
 from stepnet.export.json_file import SCHEMA
 from stepnet.network import Layer
 
@@ -64,6 +64,19 @@ def test_features_and_certificate_are_in_it():
     assert content["features"] == [{"name": "age", "description": "age"}, {"name": "größe", "description": "größe"}]
     assert content["classes"] == ["a", "b"]
     assert content["certificate"]["loss"] == 3.0
+
+
+def test_sentences_of_columns_describe_the_features():
+    class Columns:
+        def describe(self):
+            return ["1 where color is 'red', else 0"]
+
+    model = fitted(Layer([[1.0]], [0.5]), names=["color_red"])
+    model.columns_ = Columns()
+    assert json.loads(to_json(model))["features"] == [
+        {"name": "color_red", "description": "1 where color is 'red', else 0"}
+    ]
+    assert "color_red: 1 where color is 'red', else 0\n" in to_rules(model)
 
 
 def test_classes_without_a_form_in_json_are_refused():
