@@ -48,6 +48,7 @@ bench: setup
 	$(BIN)/python benchmarks/autoencoder.py
 	$(BIN)/python benchmarks/online.py
 	$(BIN)/python benchmarks/robust.py
+	$(BIN)/python benchmarks/exports.py
 
 paper: setup
 	$(BIN)/stepnet reproduce all --budget $(BUDGET) --out $(OUT)

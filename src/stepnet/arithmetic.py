@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 _UNIT = 2.0**-53  # relative rounding error of one float64 operation
 _TINY = 2.0**-1074  # absolute rounding error of one product that underflows
 _EXACT = 2.0**53  # integers up to here are floats
-_MOST_SLICES = 8  # what is left after them is below 2^-150 of the largest entry
+MOST_SLICES = 8  # what is left after them is below 2^-150 of the largest entry
 
 
 def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, NDArray[np.int8]]:
@@ -65,11 +65,11 @@ def accurate_sums(inputs: Floats, weights: Floats, thresholds: Floats) -> Floats
 
     Both factors are cut into slices of few digits whose products add up without rounding, in any order.
     """
-    n_bits = (52 - int(np.ceil(np.log2(weights.shape[1] + 1)))) // 2
+    n_bits = slice_bits(weights.shape[1])
     total = np.broadcast_to(-thresholds, (len(inputs), len(weights))).astype(np.float64)
     rest = np.zeros_like(total)
-    right = _slices(weights, n_bits)
-    for left_slice in _slices(np.asarray(inputs, dtype=np.float64), n_bits):
+    right = slices(weights, n_bits)
+    for left_slice in slices(np.asarray(inputs, dtype=np.float64), n_bits):
         for right_slice in right:
             part = left_slice @ right_slice.T
             before, total = total, total + part
@@ -78,15 +78,20 @@ def accurate_sums(inputs: Floats, weights: Floats, thresholds: Floats) -> Floats
     return np.asarray(total + rest)
 
 
-def _slices(matrix: Floats, n_bits: int) -> list[Floats]:
+def slice_bits(n_terms: int) -> int:
+    """Digits of a slice, so that sums of so many products of two of them are exact."""
+    return (52 - int(np.ceil(np.log2(n_terms + 1)))) // 2
+
+
+def slices(matrix: Floats, n_bits: int) -> list[Floats]:
     """Matrices that add up to this one; in each, the entries of a row have ``n_bits`` digits on one grid."""
-    slices: list[Floats] = []
-    while matrix.any() and len(slices) < _MOST_SLICES:
+    found: list[Floats] = []
+    while matrix.any() and len(found) < MOST_SLICES:
         _, exponents = np.frexp(np.abs(matrix).max(axis=1, keepdims=True))
         digits = np.round(np.ldexp(matrix, n_bits - exponents))
-        slices.append(np.ldexp(digits, exponents - n_bits))
-        matrix = matrix - slices[-1]
-    return slices
+        found.append(np.ldexp(digits, exponents - n_bits))
+        matrix = matrix - found[-1]
+    return found
 
 
 def _in_doubt(values: Floats, sizes: Floats, n_terms: int) -> NDArray[np.bool_]:

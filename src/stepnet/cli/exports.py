@@ -1,0 +1,93 @@
+"""The command ``export`` for models: C, ONNX, JSON and rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stepnet.errors import InvalidInputError, StepnetError
+
+ENDINGS = {"c": ".c", "onnx": ".onnx", "json": "_network.json", "rules": ".txt"}
+
+
+class DifferingAnswersError(StepnetError, RuntimeError):
+    """An exported file does not answer as the model does."""
+
+
+def export_model(model: Path, to: str, out: Path | None, inputs: str, check: Path | None, dtype: str) -> None:
+    """Write a model as C, ONNX, JSON or rules; with a table to check, only if all of its rows get the same answers."""
+    from stepnet import load
+    from stepnet.export import size_of
+    from stepnet.files import write_atomically
+
+    _require(to, inputs, check, dtype)
+    estimator = load(model)
+    path = out or Path(model.stem + ENDINGS[to])
+    _require_writable(path, model)
+    content = _content(estimator, to, inputs, dtype, path)
+    checked = "" if check is None else _checked(estimator, content, to, check)
+    write_atomically(path, content)
+    size = len(content if isinstance(content, bytes) else content.encode())
+    print(f"{path}: {type(estimator).__name__} as {to}, {size:,} bytes")
+    if to == "c":
+        print(size_of(estimator, inputs))
+    if checked:
+        print(checked)
+
+
+def _require(to: str, inputs: str, check: Path | None, dtype: str) -> None:
+    if to not in ENDINGS:
+        raise InvalidInputError(f"--to {to} is not known for a model; choose one of {', '.join(ENDINGS)}.")
+    if inputs != "floats" and to != "c":
+        raise InvalidInputError(f"--inputs {inputs} is for --to c; leave it out with --to {to}.")
+    if dtype != "float64" and to != "onnx":
+        raise InvalidInputError(f"--dtype {dtype} is for --to onnx; leave it out with --to {to}.")
+    if check is not None and to not in ("c", "onnx"):
+        raise InvalidInputError(f"--check runs the file, and --to {to} does not run; it is for --to c and --to onnx.")
+
+
+def _require_writable(path: Path, model: Path) -> None:
+    if path.is_dir():
+        raise InvalidInputError(f"--out {path} is a folder; give a file name.")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"the folder {str(path.parent)!r} of --out does not exist; make it first.")
+    if path.exists() and path.samefile(model):
+        raise InvalidInputError(f"--out {path} is the model file itself; give another name.")
+
+
+def _content(estimator: Any, to: str, inputs: str, dtype: str, path: Path) -> str | bytes:
+    from stepnet.export import to_c, to_json, to_onnx, to_rules
+
+    if to == "onnx":
+        return to_onnx(estimator, dtype=dtype)
+    if to == "c":
+        return to_c(estimator, inputs=inputs, name=_identifier(path.stem))
+    return to_json(estimator) if to == "json" else to_rules(estimator)
+
+
+def _identifier(stem: str) -> str:
+    """A name in C from that of a file."""
+    safe = "".join(c if c.isascii() and c.isalnum() else "_" for c in stem).lstrip("_")
+    return safe if safe[:1].isalpha() else f"model_{safe}".rstrip("_")
+
+
+def _checked(estimator: Any, content: str | bytes, to: str, check: Path) -> str:
+    """Run the file on all rows of a table."""
+    from stepnet.cli.table import read_table
+    from stepnet.export import check_export
+
+    table = read_table(check)
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", table.names)]
+    rows = table.numbers(names)
+    if rows.shape[1] != estimator.n_features_in_:
+        raise InvalidInputError(
+            f"{check} has {rows.shape[1]} columns, the model {estimator.n_features_in_} features without names; "
+            f"give a table of the features alone."
+        )
+    n_differing = check_export(estimator, content, to, rows)
+    if n_differing:
+        raise DifferingAnswersError(
+            f"{n_differing} of {len(rows)} rows of {check} get other answers from the exported file; nothing was "
+            f"written."
+        )
+    return f"{len(rows)} rows, 0 differ"

@@ -1,0 +1,22 @@
+"""Fitted estimators as files for elsewhere: C, ONNX, JSON, readable rules."""
+
+from stepnet.export.c_file import size_of, to_c
+from stepnet.export.check import ExportError, check_export, run_c
+from stepnet.export.json_file import to_json
+from stepnet.export.onnx_file import doubt, run_onnx, to_onnx
+from stepnet.export.rules import to_rules
+from stepnet.export.size import Size
+
+__all__ = [
+    "ExportError",
+    "Size",
+    "check_export",
+    "doubt",
+    "run_c",
+    "run_onnx",
+    "size_of",
+    "to_c",
+    "to_json",
+    "to_onnx",
+    "to_rules",
+]

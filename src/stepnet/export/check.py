@@ -1,0 +1,107 @@
+"""Exported files run as others would run them, and compared with the estimator row by row."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stepnet.errors import InvalidInputError, StepnetError
+from stepnet.export.described import describe
+from stepnet.export.onnx_file import run_onnx
+
+FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2")
+_SHOWN = 2000  # characters of a complaint
+
+
+class ExportError(StepnetError, RuntimeError):
+    """An exported file does not run."""
+
+
+def run_c(source: str, X: ArrayLike) -> NDArray[Any]:
+    """Compile an exported C file, give it the rows, and read its answers: names of classes, or rows of numbers."""
+    lines = _output(source, np.asarray(X)).split("\n")[:-1]
+    if "_classes[" in source:
+        return np.array(lines[1:], dtype=object)
+    return np.array([[float(cell) for cell in line.split(",")] for line in lines[1:]], dtype=np.float64)
+
+
+def compile_c(source: str, folder: Path) -> Path:
+    """The program of an exported C file in a folder."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise ExportError("there is no C compiler (cc, gcc or clang) to run the file with; install one.")
+    path, program = folder / "model.c", folder / "model"
+    path.write_text(source, encoding="utf-8")
+    _run([compiler, *FLAGS, "-DSTEPNET_MAIN", "-o", str(program), str(path), "-lm"], "")
+    return program
+
+
+def rows_as_text(rows: NDArray[Any]) -> str:
+    """CSV that reads back as the same numbers."""
+    return "".join(",".join(_cell(value) for value in row) + "\n" for row in rows.tolist())
+
+
+def check_export(estimator: Any, content: str | bytes, to: str, X: ArrayLike) -> int:
+    """The number of rows for which a file's answers are not those of ``predict``, exactly.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    content : str or bytes
+        What :func:`to_c` or :func:`to_onnx` gave.
+    to : "c" or "onnx"
+    X : array-like of shape (n_rows, n_features)
+    """
+    described, rows = describe(estimator), np.asarray(X)
+    if not np.isfinite(rows).all():
+        raise InvalidInputError("a row has NaN or infinity, for which no answer is defined; leave such rows out.")
+    expected = described.answers(rows)
+    if to == "onnx" and isinstance(content, bytes):
+        return _differing(expected, run_onnx(content, rows))
+    if to != "c" or not isinstance(content, str):
+        raise InvalidInputError(
+            f"to={to!r} with content of type {type(content).__name__} cannot be run; give 'c' and text, or 'onnx' and "
+            f"bytes."
+        )
+    if described.classes is None:
+        return _differing(expected, run_c(content, rows))
+    text = _output(content, rows)
+    if text == "\n".join(["prediction", *map(str, expected)]) + "\n":
+        return 0
+    return max(
+        1, _differing(np.array(list(map(str, expected)), dtype=object), np.array(text.split("\n")[1:-1], dtype=object))
+    )
+
+
+def _differing(expected: NDArray[Any], answers: NDArray[Any]) -> int:
+    if len(answers) != len(expected):
+        raise ExportError(f"the file gave {len(answers)} answers for {len(expected)} rows.")
+    expected, answers = expected.reshape(len(expected), -1), answers.reshape(len(expected), -1)
+    if expected.shape != answers.shape:
+        raise ExportError(f"the file gave {answers.shape[1]} numbers a row, the model {expected.shape[1]}.")
+    return int((expected != answers).any(axis=1).sum())
+
+
+def _output(source: str, rows: NDArray[Any]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_c(source, Path(folder))
+        return _run([str(program)], rows_as_text(rows))
+
+
+def _cell(value: float) -> str:
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+
+
+def _run(command: Iterable[str], text: str) -> str:
+    done = subprocess.run(list(command), input=text.encode(), capture_output=True, check=False)
+    if done.returncode != 0:
+        complaint = done.stderr.decode("utf-8", "replace").strip()[:_SHOWN]
+        raise ExportError(f"the exported file does not run: {complaint or f'exit code {done.returncode}'}")
+    return done.stdout.decode("utf-8", "surrogatepass")

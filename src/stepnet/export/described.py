@@ -1,0 +1,83 @@
+"""What every export says of a model: features, classes, certificate; and the answers it must give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stepnet.activation import IDENTITY, Head
+from stepnet.certify import Certificate
+from stepnet.errors import InvalidInputError
+from stepnet.network import Layer, Network
+
+
+@dataclass(frozen=True)
+class Described:
+    """A fitted estimator as the exports see it."""
+
+    kind: str
+    network: Network
+    names: list[str]  # of the features, in order
+    has_names: bool  # from the data
+    sentences: list[str]  # one a feature: what its number is
+    classes: NDArray[Any] | None  # of the codes, None where answers are numbers
+    is_flat: bool  # numbers come as one column
+    certificate: Certificate
+
+    @property
+    def title(self) -> str:
+        widths = " -> ".join(map(str, self.network.widths))
+        return f"{self.kind}, a step network {self.network.n_features} -> {widths}"
+
+    @property
+    def class_names(self) -> list[str]:
+        """As ``stepnet predict`` prints them."""
+        return [] if self.classes is None else [str(one) for one in self.classes]
+
+    def answers(self, X: ArrayLike) -> NDArray[Any]:
+        """What ``predict`` says, exact: classes, or numbers (rows × outputs)."""
+        codes = self.network.predict(X)
+        return codes if self.classes is None else np.asarray(self.classes[codes])
+
+    def certified(self) -> list[str]:
+        """The certificate in two lines."""
+        lines = str(self.certificate).splitlines()
+        return [lines[0], f"training data {self.certificate.fingerprint}, margin {self.certificate.margin:.4g}"]
+
+
+def describe(estimator: Any) -> Described:
+    """Look at a fitted estimator; anything else is refused."""
+    network = getattr(estimator, "network_", None)
+    certificate = getattr(estimator, "certificate_", None)
+    if not isinstance(network, Network) or not isinstance(certificate, Certificate):
+        raise InvalidInputError(
+            f"{type(estimator).__name__} is no fitted estimator of stepnet. Call fit first, or read a model with "
+            f"stepnet.load."
+        )
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
+    has_names = len(names) == network.n_features
+    if not has_names:
+        names = [f"x{i}" for i in range(network.n_features)]
+    columns = getattr(estimator, "columns_", None)
+    sentences = [] if columns is None else [str(sentence) for sentence in columns.describe()]
+    return Described(
+        kind=type(estimator).__name__,
+        network=_as_answered(network),
+        names=names,
+        has_names=has_names,
+        sentences=sentences if len(sentences) == network.n_features else names,
+        classes=getattr(estimator, "classes_", None) if network.layers[-1].activation != IDENTITY else None,
+        is_flat=bool(getattr(estimator, "_is_flat", False)),
+        certificate=certificate,
+    )
+
+
+def _as_answered(network: Network) -> Network:
+    """Without the outputs that no answer looks at: that of a step is its first neuron."""
+    *below, last = network.layers
+    if isinstance(last.activation, Head) or last.width == 1:
+        return network
+    return Network((*below, Layer(last.weights[:1], last.thresholds[:1], last.activation)))

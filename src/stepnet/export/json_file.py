@@ -1,0 +1,58 @@
+"""A fitted estimator as plain, self-describing JSON; ``network.schema.json`` beside this file says what is in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stepnet.errors import InvalidInputError
+from stepnet.export.described import describe
+
+FORMAT, VERSION = "stepnet network", 1
+SCHEMA = Path(__file__).with_name("network.schema.json")
+
+_MEANING = (
+    "The h of the first layer are the features. Neuron j of a layer has the sum s of weights[j][i] * h[i] over i, "
+    "computed exactly. Activation 'levels': it hands on values[l], l the number of thresholds[j] that are <= s; a last "
+    "layer of levels answers with class l of its first neuron. Activation 'argmax': the answer is the class of the "
+    "largest s - thresholds[j][0], the first of equal ones. Activation 'identity': all s - thresholds[j][0] are the "
+    "answer."
+)
+
+
+def to_json(estimator: Any) -> str:
+    """The network, its features, classes and certificate as JSON that needs no stepnet to be read."""
+    described = describe(estimator)
+    certificate = described.certificate.to_dict()
+    if np.isinf(certificate["margin"]):
+        certificate["margin"] = None
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": described.kind,
+        "meaning": _MEANING,
+        "features": [
+            {"name": name, "description": sentence}
+            for name, sentence in zip(described.names, described.sentences, strict=True)
+        ],
+        "classes": None if described.classes is None else described.classes.tolist(),
+        "layers": [
+            {
+                "activation": "levels" if layer.activation.values else layer.activation.name,
+                "values": list(layer.activation.values) or None,
+                "weights": layer.weights.tolist(),
+                "thresholds": layer.thresholds.reshape(layer.width, -1).tolist(),
+            }
+            for layer in described.network.layers
+        ],
+        "certificate": certificate,
+    }
+    try:
+        return json.dumps(content, indent=1, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"this model cannot be written as JSON ({error}); classes must be numbers, text or booleans."
+        ) from error
