@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from stepnet.cli.inputs import check_writable, features_of
+from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError, StepnetError
 
 ENDINGS = {"c": ".c", "onnx": ".onnx", "json": "_network.json", "rules": ".txt"}
@@ -23,7 +25,9 @@ def export_model(model: Path, to: str, out: Path | None, inputs: str, check: Pat
     _require(to, inputs, check, dtype)
     estimator = load(model)
     path = out or Path(model.stem + ENDINGS[to])
-    _require_writable(path, model)
+    check_writable(path)
+    if path.exists() and path.samefile(model):
+        raise InvalidInputError(f"--out {path} is the model file itself; give another name.")
     content = _content(estimator, to, inputs, dtype, path)
     checked = "" if check is None else _checked(estimator, content, to, check)
     write_atomically(path, content)
@@ -46,15 +50,6 @@ def _require(to: str, inputs: str, check: Path | None, dtype: str) -> None:
         raise InvalidInputError(f"--check runs the file, and --to {to} does not run; it is for --to c and --to onnx.")
 
 
-def _require_writable(path: Path, model: Path) -> None:
-    if path.is_dir():
-        raise InvalidInputError(f"--out {path} is a folder; give a file name.")
-    if not path.parent.is_dir():
-        raise InvalidInputError(f"the folder {str(path.parent)!r} of --out does not exist; make it first.")
-    if path.exists() and path.samefile(model):
-        raise InvalidInputError(f"--out {path} is the model file itself; give another name.")
-
-
 def _content(estimator: Any, to: str, inputs: str, dtype: str, path: Path) -> str | bytes:
     from stepnet.export import to_c, to_json, to_onnx, to_rules
 
@@ -73,17 +68,9 @@ def _identifier(stem: str) -> str:
 
 def _checked(estimator: Any, content: str | bytes, to: str, check: Path) -> str:
     """Run the file on all rows of a table."""
-    from stepnet.cli.table import read_table
     from stepnet.export import check_export
 
-    table = read_table(check)
-    names = [str(name) for name in getattr(estimator, "feature_names_in_", table.names)]
-    rows = table.numbers(names)
-    if rows.shape[1] != estimator.n_features_in_:
-        raise InvalidInputError(
-            f"{check} has {rows.shape[1]} columns, the model {estimator.n_features_in_} features without names; "
-            f"give a table of the features alone."
-        )
+    _, rows = features_of(estimator, read_table(check))
     n_differing = check_export(estimator, content, to, rows)
     if n_differing:
         raise DifferingAnswersError(

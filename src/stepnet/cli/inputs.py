@@ -62,23 +62,33 @@ def targets_of(table: Table, target: str, *, is_number: bool) -> Any:
 
 
 def loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
-    """A model, its features, and the rows of a table as it wants them: its columns by name, encoded as in training.
-
-    A model without names takes all columns but those left out.
-    """
+    """A model, its features, and the rows of a table as it wants them."""
     from stepnet import load
 
     estimator = load(model)
-    if hasattr(estimator, "columns_"):
-        names, X = estimator.columns_.features, estimator.columns_.numbers(table.columns, table.path)
-    else:
-        names = [name for name in table.names if name not in left_out]
-        if hasattr(estimator, "feature_names_in_"):
-            names = [str(name) for name in estimator.feature_names_in_]
-        X = table.numbers(names)
+    names, X = features_of(estimator, table, left_out)
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # the rows are a plain array, already in the right order
     return estimator, names, X
+
+
+def features_of(estimator: Any, table: Table, left_out: Collection[str | None] = ()) -> tuple[list[str], Any]:
+    """Names and numbers of the features: the model's columns by name, encoded as in training.
+
+    A model without names takes all columns but those left out.
+    """
+    if hasattr(estimator, "columns_"):
+        return estimator.columns_.features, estimator.columns_.numbers(table.columns, table.path)
+    if hasattr(estimator, "feature_names_in_"):
+        names = [str(name) for name in estimator.feature_names_in_]
+        return names, table.numbers(names)
+    names = [name for name in table.names if name not in left_out]
+    if len(names) != estimator.n_features_in_:
+        raise InvalidInputError(
+            f"{table.path} has {len(names)} columns, the model {estimator.n_features_in_} features without names; "
+            f"give a table of the features alone."
+        )
+    return names, table.numbers(names)
 
 
 def widths_of(hidden: str) -> tuple[int, ...]:

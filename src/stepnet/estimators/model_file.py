@@ -57,7 +57,7 @@ def _content(estimator: BaseStep) -> dict[str, Any]:
         "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist() or None,
         "columns": None if columns is None else columns.to_list(),
         "network": estimator.network_.to_dict(),
-        "trace": [list(point) for point in estimator.trace_],
+        "trace": [list(point) for point in getattr(estimator, "trace_", ())],
         "certificate": certificate | {"margin": None if np.isinf(certificate["margin"]) else certificate["margin"]},
     }
 
