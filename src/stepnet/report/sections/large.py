@@ -1,0 +1,66 @@
+"""How large it is: weights, bits, and what it could learn by heart."""
+
+from __future__ import annotations
+
+from stepnet.report.blocks import Paragraph, Part, Section, table
+from stepnet.report.content import Report
+from stepnet.report.format import counted, storage
+
+
+def how_large(report: Report) -> Section:
+    size = report.size
+    lines = [
+        [
+            layer.title,
+            str(layer.neurons),
+            f"{layer.weights:,}",
+            f"{layer.nonzero:,}",
+            layer.domain if layer.is_learned else f"{layer.domain}, fixed",
+            str(layer.bits_each),
+            f"{layer.thresholds:,}",
+            f"{layer.bits:,}",
+        ]
+        for layer in size.layers
+    ]
+    weights, thresholds = sum(layer.weights for layer in size.layers), sum(layer.thresholds for layer in size.layers)
+    lines.append(
+        ["All", str(size.neurons), f"{weights:,}", f"{size.nonzero:,}", "", "", f"{thresholds:,}", f"{size.bits:,}"]
+    )
+    columns = ["layer", "neurons", "weights", "non-zero", "values", "bits a weight", "thresholds", "bits"]
+    counts = table(
+        "Weights, thresholds and bits; zeros are stored too, thresholds take 64 bits", columns, lines, (0, 4)
+    )
+    outputs = counted(size.layers[-1].neurons, "output")
+    neurons = f"{counted(size.hidden, 'neuron')} and {outputs}" if size.hidden else outputs
+    lead = (
+        f"{neurons} with {counted(size.nonzero, 'non-zero weight')}: {storage(size.bits)} if every weight is stored "
+        f"({size.bits:,} bits)."
+    )
+    return Section(
+        "large",
+        "How large it is",
+        lead,
+        (
+            Part("Weights and bits", (counts,)),
+            Part("How much it could learn by heart", (Paragraph(_capacity(report)),)),
+        ),
+    )
+
+
+def _capacity(report: Report) -> str:
+    size = report.size
+    rows = counted(size.n_rows, "distinct training row" if size.are_distinct else "training row")
+    estimate = (
+        f"Networks with ρ = {size.parameters:,} learned weights and thresholds have a VC dimension of the order "
+        f"ρ·log₂ρ = {size.vc:,.0f}: about so many rows can be labelled in every way by some such network."
+    )
+    if size.vc >= size.n_rows:
+        return (
+            f"{estimate} There are {rows}, which is fewer: such networks could fit even random classes of so many "
+            f"rows, so "
+            f"few errors on the training rows alone promise little for new ones. Look at test rows."
+        )
+    return (
+        f"{estimate} There are {rows}, {size.n_rows / size.vc:,.1f} times as many: such networks cannot fit just any "
+        f"classes of them, so few errors on the training rows say something about new ones. Test rows say it directly."
+    )
