@@ -110,7 +110,7 @@ class Report:
         if not isinstance(estimator, BaseStep):
             raise InvalidInputError(
                 f"a report needs a fitted stepnet estimator; got {type(estimator).__name__}. Load one with "
-                f"stepnet.load."
+                "stepnet.load."
             )
         check_is_fitted(estimator)
         network, names = estimator.network_, _names(estimator)
@@ -195,7 +195,7 @@ class _Rows:
         if unknown.any():
             raise InvalidInputError(
                 f"y has the label {self.y[unknown][0]!r}, which is not one of the model's classes {classes.tolist()}. "
-                f"Leave these rows out, or fit a model that knows the class."
+                "Leave these rows out, or fit a model that knows the class."
             )
         return np.searchsorted(classes, self.y)
 

@@ -96,8 +96,7 @@ def _margins(report: Report) -> Iterator[Block]:
     else:
         yield Paragraph(
             f"The margin is {margin}: every training row is at least so far (Euclidean, in the units of the features) "
-            f"from "
-            f"each hyperplane that its answer hangs on."
+            "from each hyperplane that its answer hangs on."
         )
     if report.margins is not None and any(report.margins.counts):
         yield _margin_figure(report.margins)
@@ -119,23 +118,20 @@ def _robustness(found: Robustness) -> Iterator[Block]:
     rows = counted(found.n_attacked, f"{found.part} row")
     yield Paragraph(
         f"{percent(found.certified)} of {rows} are certified at radius {number(found.radius)} in {found.norm}: they "
-        f"are "
-        f"right, and no move up to this size changes that. {percent(found.right)} are right if they are not moved. "
-        f"Every row "
-        f"was attacked exactly; moves are measured in the units of the features."
+        f"are right, and no move up to this size changes that. {percent(found.right)} are right if they are not moved. "
+        "Moves are measured in the units of the features, and each row's smallest one that matters was looked for "
+        "exactly."
     )
     if found.n_attacked < found.n_rows:
         why = "the time was up" if found.is_out_of_time else "more take long"
         yield Paragraph(
             f"These are {found.n_attacked} of {counted(found.n_rows, f'{found.part} row')}, spread evenly over them, "
-            f"because "
-            f"{why}; stepnet attack takes all."
+            f"because {why}; stepnet attack takes all."
         )
     if found.n_unfinished:
         yield Paragraph(
             f"For {counted(found.n_unfinished, 'row')} the search ended at its limit: their radius may be larger than "
-            f"counted "
-            f"here, never smaller."
+            "counted here, never smaller."
         )
     step = max(1, (len(found.curve) - 1) // 10)
     points = [*found.curve[:-1:step], found.curve[-1]]

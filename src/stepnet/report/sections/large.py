@@ -54,13 +54,14 @@ def _capacity(report: Report) -> str:
         f"Networks with ρ = {size.parameters:,} learned weights and thresholds have a VC dimension of the order "
         f"ρ·log₂ρ = {size.vc:,.0f}: about so many rows can be labelled in every way by some such network."
     )
+    if len(report.classes) != 2:
+        estimate += " (The estimate is for answers of one bit; here it is a rule of thumb.)"
     if size.vc >= size.n_rows:
         return (
-            f"{estimate} There are {rows}, which is fewer: such networks could fit even random classes of so many "
-            f"rows, so "
-            f"few errors on the training rows alone promise little for new ones. Look at test rows."
+            f"{estimate} There are {rows}, which is fewer: such networks may fit even random answers of so many "
+            "rows, so few errors on the training rows alone promise little for new ones. Look at test rows."
         )
     return (
-        f"{estimate} There are {rows}, {size.n_rows / size.vc:,.1f} times as many: such networks cannot fit just any "
-        f"classes of them, so few errors on the training rows say something about new ones. Test rows say it directly."
+        f"{estimate} There are {rows}, {size.n_rows / size.vc:,.1f} times as many: such networks hardly fit just any "
+        "answers for them, so few errors on the training rows say something about new ones. Test rows say it directly."
     )

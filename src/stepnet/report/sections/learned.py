@@ -25,8 +25,7 @@ def shape_of(report: Report) -> str:
 def what_was_learned(report: Report) -> Section:
     lead = (
         "The whole model is in this section: nothing else decides an answer. A step neuron is on where its weighted "
-        "sum "
-        "reaches its threshold, and off elsewhere."
+        "sum reaches its threshold, and off elsewhere."
     )
     rules: list[Block] = [Paragraph(_about_rules(report))]
     for layer in report.layers:
@@ -48,9 +47,8 @@ def _network_figure(report: Report) -> Figure:
         _weight_table(layer) for layer in report.layers if len(layer.neurons) * len(layer.inputs) <= _MOST_CELLS
     )
     description = (
-        f"Features are on the left, the output is on the right: {shape_of(report)}. Lines are weights: solid blue "
-        f"ones are "
-        "positive, dashed orange ones negative, thick ones large compared with the others of their layer."
+        f"Features are on the left, the output is on the right: {shape_of(report)}. Lines are weights: solid blue ones "
+        "are positive, dashed orange ones negative, thick ones large compared with the others of their layer."
     )
     return Figure("network", "The network and its weights", description, tables, is_told=True)
 
@@ -66,8 +64,7 @@ def _weight_table(layer: NeuronLayer) -> Table:
 def _about_rules(report: Report) -> str:
     text = (
         "Each rule is divided by its largest weight, which changes nothing, and rounded to four digits; the model "
-        "file has all "
-        "numbers exactly."
+        "file has all numbers exactly."
     )
     first = report.layers[0].neurons[0]
     if first.rows is not None:
@@ -95,7 +92,7 @@ def _rules(layer: NeuronLayer) -> Iterator[Block]:
     if len(neurons) < len(layer.neurons):
         yield Paragraph(
             f"The {len(neurons)} neurons that weigh most are listed, {len(layer.neurons) - len(neurons)} are left out; "
-            f"the model file has all."
+            "the model file has all."
         )
 
 

@@ -37,8 +37,8 @@ def notices_of(report: Report) -> tuple[Notice, ...]:
             Notice(
                 "open",
                 "Not checked here.",
-                "No training rows were given, so loss and bound are what the model file says. "
-                f"Check them with: {verify_command(report)}",
+                "No training rows were given, so loss and bound are what the model file says. Check them with: "
+                f"{verify_command(report)}",
             ),
         )
     if not verification:
@@ -83,8 +83,7 @@ def _words(certificate: Certificate) -> Iterator[str]:
         )
     yield (
         "All of this is about the training rows. It says nothing of new rows, which is what test rows are for, and "
-        "nothing of "
-        "whether the data were right."
+        "nothing of whether the data were right."
     )
 
 
@@ -110,15 +109,13 @@ def _meaning(certificate: Certificate) -> str:
         return f"OPTIMAL means that this cannot be improved: among {scope} none has a smaller loss."
     if certificate.bound <= 0:
         return (
-            f"FEASIBLE means that better networks may exist: all that is known is that no loss is below 0. The fit "
-            f"ended "
-            f"because: {certificate.stop_reason}."
+            "FEASIBLE means that better networks may exist: all that is known is that no loss is below 0. The fit "
+            f"ended because: {certificate.stop_reason}."
         )
     return (
         f"FEASIBLE means that better networks may exist, but among {scope} none has a loss below "
-        f"{number(certificate.bound)}; "
-        f"so at most {percent(certificate.gap)} of the loss could be saved. The fit ended because: "
-        f"{certificate.stop_reason}."
+        f"{number(certificate.bound)}; so at most {percent(certificate.gap)} of the loss could be saved. The fit ended "
+        f"because: {certificate.stop_reason}."
     )
 
 
@@ -127,8 +124,7 @@ def _source(certificate: Certificate) -> str:
     if certificate.claimed_by:
         return (
             f"{how} It is the word of {certificate.claimed_by}: a program that can be mistaken. The solver's own "
-            f"numbers are "
-            f"used for nothing else, and verify --resolve repeats its proof."
+            "numbers are used for nothing else, and verify --resolve repeats its proof."
         )
     return f"{how} No solver has to be believed: anyone can compute it again from the data."
 
@@ -168,10 +164,8 @@ def _checks(report: Report) -> Iterator[Block]:
         )
     yield Paragraph(
         "The loss is computed in exact arithmetic: weights and rows are rational numbers, and a sum that float64 "
-        "leaves in "
-        "doubt is computed in rationals. A bound is true if rows that no network tells apart give it; it stays open "
-        "where it is "
-        "a solver's word. To check it yourself, with --resolve also the proof of the solver:"
+        "leaves in doubt is computed in rationals. A bound is true if rows that no network tells apart give it; it "
+        "stays open where it is a solver's word. To check it yourself, with --resolve also the proof of the solver:"
     )
     yield Code("Check it yourself", "console", f"{verify_command(report)}\n{verify_command(report)} --resolve")
 
@@ -183,9 +177,8 @@ def _trace_figure(trace: Trace) -> Figure:
     return Figure(
         "trace",
         "Loss and bound while the fit ran",
-        f"The loss falls as better networks are found, the bound rises as worse ones are ruled out; where they meet, "
-        f"the "
-        f"network is proven best. After {number(last[0])} s the loss was {number(last[1])} and the bound "
+        "The loss falls as better networks are found, the bound rises as worse ones are ruled out; where they meet, "
+        f"the network is proven best. After {number(last[0])} s the loss was {number(last[1])} and the bound "
         f"{number(last[2])}.",
         (
             table(
