@@ -40,7 +40,8 @@ const types = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 axe.run(document, {runOnly: types}).then(found => {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const problems = found.violations.map(one => [one.id, one.impact, one.nodes.map(node => node.html.slice(0, 200))]);
-  document.getElementById("axe").textContent = JSON.stringify({dark, passes: found.passes.map(one => one.id), problems});
+  const passes = found.passes.map(one => one.id);
+  document.getElementById("axe").textContent = JSON.stringify({dark, passes, problems});
 });
 </script>
 """
@@ -48,9 +49,10 @@ axe.run(document, {runOnly: types}).then(found => {
 
 def browse(page, folder, *flags):
     """Chromium's word on a page: what it wrote, and its log."""
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-               "--disable-component-update", "--disable-sync", "--disable-quic", "--hide-scrollbars",
-               f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr", "--v=0", *flags, page.as_uri()]  # fmt: skip
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+               "--disable-background-networking", "--disable-component-update", "--disable-quic", "--hide-scrollbars",
+               "--enable-logging=stderr", "--v=0", f"--user-data-dir={folder / 'profile'}",
+               *flags, page.as_uri()]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done

@@ -159,7 +159,7 @@ def test_a_false_certificate_is_shown_loudly():
     assert "the network's exact loss is 0" in page.text
     assert 'role="alert"' in text
     assert 'class="card bad"' in text
-    assert "alert" not in of(xor(), (SQUARE, [0, 1, 1, 0], None))
+    assert 'role="alert"' not in of(xor(), (SQUARE, [0, 1, 1, 0], None))
 
 
 def test_without_training_rows_nothing_is_said_to_be_checked():

@@ -11,15 +11,20 @@ from stepnet.report.learned import Margins
 from stepnet.report.robustness import Robustness
 from stepnet.report.svg import Axes, Element, add, drawing
 
+_LONG = 30  # times the first time
 
-def trace_chart(figure: Figure, trace: Trace) -> Element:
-    """Loss as a solid line, bound as a dashed one, the gap between them shaded."""
+
+def trace_chart(figure: Figure, trace: Trace, runtime: float) -> Element:
+    """Loss as a solid line, bound as a dashed one, the gap shaded; time as a logarithm where it spans much."""
     svg = _empty(figure)
     known = [point for point in trace if all(map(math.isfinite, point))] or [(0.0, 0.0, 0.0)]
-    end = known[-1][0]
+    end = max(known[-1][0], runtime)
+    begin = known[0][0]
+    is_log = begin > 0 and end / begin > _LONG
     lows = [bound for _, _, bound in known]
-    axes = Axes(svg, (0.0, end), (min(0.0, *lows), max(loss for _, loss, _ in known)))
-    axes.frame("seconds", "loss")
+    tops = min(0.0, *lows), max(loss for _, loss, _ in known)
+    axes = Axes(svg, (begin if is_log else 0.0, end), tops, is_log=is_log)
+    axes.frame("seconds, as a logarithm" if is_log else "seconds", "loss")
     losses = axes.steps([(seconds, loss) for seconds, loss, _ in known], end)
     bounds = axes.steps([(seconds, bound) for seconds, _, bound in known], end)
     backwards = "".join(f"V{axes.y(bound):.1f}H{axes.x(seconds):.1f}" for seconds, _, bound in reversed(known))

@@ -138,9 +138,7 @@ class Report:
                 is_vote=is_vote,
             ),
             certificate=estimator.certificate_,
-            trace=tuple(
-                (float(seconds), float(loss), float(bound)) for seconds, loss, bound in getattr(estimator, "trace_", ())
-            ),
+            trace=_trace(estimator),
             train=None if rows is None else rows.quality(names),
             test=None if test_rows is None else test_rows.quality(names),
             is_weighted=rows is not None and rows.weights is not None,
@@ -205,6 +203,11 @@ class _Rows:
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} Rows that the model has not seen go to test=.") from error
         return found
+
+
+def _trace(estimator: Any) -> Trace:
+    points = [(float(seconds), float(loss), float(bound)) for seconds, loss, bound in getattr(estimator, "trace_", ())]
+    return tuple(sorted(points, key=lambda point: point[0]))
 
 
 def _names(estimator: BaseStep) -> Names:

@@ -24,8 +24,8 @@ def counted(count: int, noun: str) -> str:
 
 
 def storage(bits: int) -> str:
-    """Bits, and from a kilobyte on what that is in kilobytes."""
-    return counted(bits, "bit") if bits < 8000 else f"{bits / 8000:,.1f} kB"
+    """Bits in bytes, rounded up, or in kilobytes."""
+    return counted(-(-bits // 8), "byte") if bits < 8000 else f"{bits / 8000:,.1f} kB"
 
 
 def clean(name: object) -> str:

@@ -47,7 +47,7 @@ def _drawings(document: Document, report: Report) -> dict[str, tuple[str, str]]:
 
 def _drawn(figure: Figure, report: Report) -> tuple[str, str]:
     if figure.key == "trace":
-        return written(trace_chart(figure, report.trace)), ""
+        return written(trace_chart(figure, report.trace, report.certificate.runtime)), ""
     if figure.key == "margins" and report.margins is not None:
         return written(margin_chart(figure, report.margins)), ""
     if figure.key == "robustness" and report.robustness is not None:

@@ -87,9 +87,16 @@ def _strongest(importances: Sequence[float]) -> tuple[int, ...]:
 def _columns(names: list[tuple[str, ...]], shown: list[tuple[int, ...]], height: float) -> list[_Column]:
     step = (_WIDTH - _LEFT - _RIGHT) / (len(names) - 1)
     return [
-        _Column(own, chosen, _LEFT + k * step, 5.0 if k == 0 else 26.0, height)
+        _Column(own, chosen, _LEFT + k * step, _half(k, len(names), len(own)), height)
         for k, (own, chosen) in enumerate(zip(names, shown, strict=True))
     ]
+
+
+def _half(k: int, n_columns: int, n_nodes: int) -> float:
+    """Half the width of a node: neurons have their name inside, features and several outputs beside them."""
+    if k == 0:
+        return 5.0
+    return 10.0 if k == n_columns - 1 and n_nodes > 1 else 26.0
 
 
 def _lines(weights: Sequence[Sequence[float]], below: _Column, above: _Column) -> list[_Line]:

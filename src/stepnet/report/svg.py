@@ -49,12 +49,15 @@ class Axes:
     width, height = 720.0, 300.0
     left, right, top, bottom = 62.0, 18.0, 18.0, 46.0
 
-    def __init__(self, svg: Element, ends: tuple[float, float], tops: tuple[float, float]) -> None:
-        self.svg, self.ends, self.tops = svg, _widened(ends), _widened(tops)
+    def __init__(
+        self, svg: Element, ends: tuple[float, float], tops: tuple[float, float], *, is_log: bool = False
+    ) -> None:
+        self.svg, self.ends, self.tops, self.is_log = svg, _widened(ends), _widened(tops), is_log
 
     def x(self, value: float) -> float:
         low, high = self.ends
-        return self.left + (value - low) / (high - low) * (self.width - self.left - self.right)
+        share = math.log(value / low) / math.log(high / low) if self.is_log else (value - low) / (high - low)
+        return self.left + share * (self.width - self.left - self.right)
 
     def y(self, value: float) -> float:
         low, high = self.tops
@@ -75,7 +78,7 @@ class Axes:
             add(
                 self.svg, "text", f"{tick:g}{unit}", kind="tick", x=self.left - 8, y=self.y(tick) + 4, text_anchor="end"
             )
-        for tick in ticks(*self.ends):
+        for tick in powers(*self.ends) if self.is_log else ticks(*self.ends):
             add(self.svg, "line", kind="grid", x1=self.x(tick), x2=self.x(tick), y1=base, y2=base + 5)
             add(self.svg, "text", f"{tick:g}", kind="tick", x=self.x(tick), y=base + 20, text_anchor="middle")
         add(self.svg, "line", kind="axis", x1=self.left, x2=self.width - self.right, y1=base, y2=base)
@@ -100,6 +103,12 @@ def ticks(low: float, high: float) -> list[float]:
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
     first = math.ceil(low / step - 1e-9)
     return [round(number * step, 12) for number in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def powers(low: float, high: float) -> list[float]:
+    """The powers of ten within a range."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    return [10.0**power for power in range(first, last + 1)]
 
 
 def _widened(ends: tuple[float, float]) -> tuple[float, float]:

@@ -6,6 +6,8 @@ from stepnet.report.blocks import Paragraph, Part, Section, table
 from stepnet.report.content import Report
 from stepnet.report.format import counted, storage
 
+_MANY = 10  # times as many rows as the VC dimension, from which training errors say something about new rows
+
 
 def how_large(report: Report) -> Section:
     size = report.size
@@ -33,8 +35,8 @@ def how_large(report: Report) -> Section:
     outputs = counted(size.layers[-1].neurons, "output")
     neurons = f"{counted(size.hidden, 'neuron')} and {outputs}" if size.hidden else outputs
     lead = (
-        f"{neurons} with {counted(size.nonzero, 'non-zero weight')}: {storage(size.bits)} if every weight is stored "
-        f"({size.bits:,} bits)."
+        f"{neurons} with {counted(size.nonzero, 'non-zero weight')}: {size.bits:,} bits ({storage(size.bits)}) if all are "
+        "stored."
     )
     return Section(
         "large",
@@ -56,12 +58,18 @@ def _capacity(report: Report) -> str:
     )
     if len(report.classes) != 2:
         estimate += " (The estimate is for answers of one bit; here it is a rule of thumb.)"
-    if size.vc >= size.n_rows:
+    ratio = size.n_rows / size.vc
+    if ratio < 1:
         return (
-            f"{estimate} There are {rows}, which is fewer: such networks may fit even random answers of so many "
-            "rows, so few errors on the training rows alone promise little for new ones. Look at test rows."
+            f"{estimate} There are {rows}, which is fewer: such networks may fit even random answers, so few errors on "
+            "the training rows alone promise little for new ones. Look at test rows."
+        )
+    if ratio < _MANY:
+        return (
+            f"{estimate} There are {rows}, {ratio:,.1f} times as many: few errors on the training rows are a hint, no "
+            "promise, for new ones. Look at test rows."
         )
     return (
-        f"{estimate} There are {rows}, {size.n_rows / size.vc:,.1f} times as many: such networks hardly fit just any "
-        "answers for them, so few errors on the training rows say something about new ones. Test rows say it directly."
+        f"{estimate} There are {rows}, {ratio:,.0f} times as many: such networks cannot fit just any answers, so few "
+        "errors on the training rows say something about new ones. Test rows say it directly."
     )

@@ -13,6 +13,15 @@ from stepnet.report.sections.use import verify_command
 from stepnet.result import ALL_NETWORKS
 
 _MOST_LINES = 24
+_ENDS = {
+    "proven": "this was proven",
+    "gap": "the gap that was asked for is reached",
+    "time": "its time was up",
+    "interrupted": "someone interrupted it",
+    "callback": "a callback asked for it",
+    "finished": "its method had nothing left to try",
+    "solver failed": "a solver failed",
+}
 
 
 def status_cards(report: Report) -> Iterator[Card]:
@@ -56,7 +65,7 @@ def notices_of(report: Report) -> tuple[Notice, ...]:
 
 def how_sure(report: Report) -> Section:
     parts = [
-        Part("In words", tuple(map(Paragraph, _words(report.certificate)))),
+        Part("In words", (*_warnings(report), *map(Paragraph, _words(report.certificate)))),
         Part("What was checked here", tuple(_checks(report))),
     ]
     if report.trace:
@@ -64,6 +73,11 @@ def how_sure(report: Report) -> Section:
     parts.append(Part("The certificate, field by field", (_fields(report.certificate),)))
     lead = "A certificate is a loss, computed in exact arithmetic, and a bound that no network of its scope can beat."
     return Section("sure", "How sure it is", lead, tuple(parts))
+
+
+def _warnings(report: Report) -> tuple[Notice, ...]:
+    """Where words repeat claims that are false."""
+    return tuple(notice for notice in notices_of(report) if notice.kind == "bad")
 
 
 def _words(certificate: Certificate) -> Iterator[str]:
@@ -93,10 +107,9 @@ def _achievement(certificate: Certificate) -> str:
     if certificate.uncertainty:
         nominal = f" Without moves it is {number(certificate.nominal_loss)}."
     if certificate.measure == "misclassified":
-        weighed = "the weight of all rows" if certificate.total_weight % 1 else "all rows, each counted by its weight"
         return (
             f"On the training rows{moved} the network is wrong for {number(certificate.loss)} of "
-            f"{number(certificate.total_weight)} ({weighed}).{nominal}"
+            f"{number(certificate.total_weight)} (rows count by their weight, which is 1 if none was given).{nominal}"
         )
     return (
         f"On the training rows{moved} the {certificate.measure} of the network is {number(certificate.loss)}.{nominal}"
@@ -107,15 +120,12 @@ def _meaning(certificate: Certificate) -> str:
     scope = _scope(certificate)
     if certificate.status == "OPTIMAL":
         return f"OPTIMAL means that this cannot be improved: among {scope} none has a smaller loss."
+    end = f"The fit ended because {_ENDS.get(certificate.stop_reason, certificate.stop_reason)}."
     if certificate.bound <= 0:
-        return (
-            "FEASIBLE means that better networks may exist: all that is known is that no loss is below 0. The fit "
-            f"ended because: {certificate.stop_reason}."
-        )
+        return f"FEASIBLE means that better networks may exist: all that is known is that no loss is below 0. {end}"
     return (
         f"FEASIBLE means that better networks may exist, but among {scope} none has a loss below "
-        f"{number(certificate.bound)}; so at most {percent(certificate.gap)} of the loss could be saved. The fit ended "
-        f"because: {certificate.stop_reason}."
+        f"{number(certificate.bound)}; so at most {percent(certificate.gap)} of the loss could be saved. {end}"
     )
 
 
