@@ -145,7 +145,7 @@ def test_large_networks_are_drawn_in_part_and_say_so():
     X = rng.normal(size=(30, 64))
     model = fitted(StepClassifier((50,)), network, X, network.predict(X))
     text = of(model, (X, network.predict(X), None))
-    assert "The strongest are drawn; 38 features and 24 neurons and 2,924 lines are left out." in Page(text).text
+    assert "The strongest are drawn; 38 features, 24 neurons and 2,924 lines are left out." in Page(text).text
     assert text.count("<path") == 64 * 50 + 50 - 2924
     assert len(text) < 2e6
 

@@ -176,4 +176,6 @@ def _left_out(report: Report, columns: list[_Column], lines: list[list[_Line]]) 
     missing = [counted(count, noun) for count, noun in counts if count]
     if not missing:
         return ""
-    return f"The strongest are drawn; {' and '.join(missing)} are left out."
+    *first, last = missing
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"The strongest are drawn; {listed} {'is' if listed.startswith('1 ') and not first else 'are'} left out."

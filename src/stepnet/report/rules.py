@@ -82,7 +82,8 @@ def linear(weights: Sequence[float], inputs: Sequence[str]) -> str:
 
 
 def _term(weight: float, name: str) -> str:
-    return name if abs(weight) == 1 else f"{number(abs(weight))}·{name}"
+    size = number(abs(weight))
+    return name if size == "1" else f"{size}·{name}"
 
 
 def _score(weights: Sequence[float], threshold: float, inputs: Sequence[str]) -> str:

@@ -35,8 +35,8 @@ def how_large(report: Report) -> Section:
     outputs = counted(size.layers[-1].neurons, "output")
     neurons = f"{counted(size.hidden, 'neuron')} and {outputs}" if size.hidden else outputs
     lead = (
-        f"{neurons} with {counted(size.nonzero, 'non-zero weight')}: {size.bits:,} bits ({storage(size.bits)}) if all are "
-        "stored."
+        f"{neurons} with {counted(size.nonzero, 'non-zero weight')}: {size.bits:,} bits ({storage(size.bits)}) if all "
+        "are stored."
     )
     return Section(
         "large",
