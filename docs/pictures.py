@@ -20,7 +20,7 @@ from stepnet.report import Report, to_html
 
 FOLDER = Path(__file__).with_name("pictures")
 SCHEMES = {"dark": 0, "light": 1}  # as Chromium numbers them
-SIZE = "1200,1180"  # the top of the page
+SIZE, SCALE = "1200,1000", 0.8  # the top of the page, small enough for a document
 
 
 def demo_report() -> Report:
@@ -42,6 +42,7 @@ def demo_report() -> Report:
 def shoot(chromium: str, page: Path, picture: Path, scheme: int, profile: Path) -> None:
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
              "--disable-background-networking", f"--user-data-dir={profile}", f"--window-size={SIZE}",
+             f"--force-device-scale-factor={SCALE}",
              f"--blink-settings=preferredColorScheme={scheme}", f"--screenshot={picture}"]  # fmt: skip
     subprocess.run([chromium, *flags, page.as_uri()], check=True, capture_output=True, timeout=120)
 

@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from report_models import HOSTILE, SQUARE, every_kind, xor
-from stepnet import save
+from report_models import HOSTILE, SQUARE, XOR, every_kind, fitted, xor
+from stepnet import StepClassifier, save
 from stepnet.report import Report, to_text
 from stepnet.report.blocks import Code
 from stepnet.report.document import document_of
@@ -82,3 +82,18 @@ def test_the_python_lines_run(kind, tmp_path, monkeypatch, recwarn):
         exec(code, {})
     assert "loss" in out.getvalue() or "error" in out.getvalue()
     assert not recwarn.list
+
+
+def test_models_that_no_command_takes_have_python_lines_only():
+    text = to_text(Report.of(KINDS["autoencoder"][0]))
+    assert "stepnet verify" not in text
+    assert "stepnet predict" not in text
+    assert "print(model.verify(X))" in text
+    assert "print(model.verify(X, y))" in to_text(Report.of(KINDS["two numbers"][0]))
+
+
+def test_the_column_of_weights_is_named():
+    y, weights = [0, 1, 1, 0], [1.0, 2.0, 1.0, 1.0]
+    model = fitted(StepClassifier((2,)), XOR, SQUARE, y, weights)
+    text = to_text(Report.of(model, (SQUARE, y, weights), weight="how heavy"))
+    assert "stepnet verify model.json data.csv --target y --sample-weight 'how heavy'" in text

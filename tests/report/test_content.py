@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics
 
 from report_models import HOSTILE, LINE, SQUARE, THREE, every_kind, fitted, xor
-from stepnet import Integers, StepClassifier, StepRegressor, load, save
+from stepnet import Ball, Integers, StepClassifier, StepRegressor, load, save
 from stepnet.activation import IDENTITY, STEP, Staircase
 from stepnet.errors import InvalidInputError
 from stepnet.network import Layer, Network
@@ -314,3 +314,12 @@ def test_a_report_is_plain_data():
     assert plain(found)
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.title = "another"
+
+
+def test_worst_cases_are_checked_with_the_radii_of_their_rows():
+    y, radii = [0, 1, 1, 0], [0.1, 0.2, 0.1, 0.1]
+    model = StepClassifier((2,), uncertainty=Ball("linf"), method="search", random_state=0, time_limit=5)
+    model.fit(SQUARE, y, radius=radii)
+    assert Report.of(model, (SQUARE, y, None, radii)).verification
+    with pytest.raises(InvalidInputError, match="not the data"):
+        Report.of(model, (SQUARE, y, None))

@@ -11,7 +11,7 @@ import pytest
 
 from report_models import HOSTILE, LINE, SQUARE, every_kind, fitted, xor
 from stepnet import StepClassifier, StepRegressor
-from stepnet.activation import IDENTITY
+from stepnet.activation import ARGMAX, IDENTITY
 from stepnet.network import Layer, Network
 from stepnet.report import Report, to_html
 from stepnet.report.svg import ticks
@@ -191,3 +191,20 @@ def test_ticks_are_few_round_numbers_within_the_range(ends):
     assert 3 <= len(found) <= 8
     assert ends[0] <= found[0]
     assert found[-1] <= ends[1] * (1 + 1e-9)
+
+
+def test_many_features_classes_and_long_names_stay_small():
+    rng = np.random.default_rng(0)
+    scores = Network(
+        (Layer(rng.normal(size=(3, 3000)), np.zeros(3)), Layer(rng.normal(size=(60, 3)), np.zeros(60), ARGMAX))
+    )
+    X, y = rng.normal(size=(120, 3000)), np.arange(120) % 60
+    model = fitted(
+        StepClassifier((3,), output="one_hot"), scores, X, y, names=[f"{'x' * 1000}{i}" for i in range(3000)]
+    )
+    text = of(model, (X, y, None))
+    assert len(text) < 2e6
+    words = Page(text).text
+    assert "(the first 500 of 3,000)" in words
+    assert "Training rows: the most frequent errors" in words
+    assert "and 2960 more." in words

@@ -43,9 +43,10 @@ def write_report(
         radius=radius,
         norm=norm,
         title=f"Report on {model.name}",
-        data_name="" if data is None else str(data),
-        model_name=str(model),
+        data_name="" if data is None else data.name,
+        model_name=model.name,
         target=target or "y",
+        weight=sample_weight or "weight",
     )
     text = {"html": to_html, "markdown": to_markdown, "text": to_text}[to](report)
     if path is None:

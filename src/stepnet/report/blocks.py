@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+_MOST_LINES = 500  # of a table
+
 Kind = Literal["good", "bad", "open"]
 
 
@@ -99,4 +101,7 @@ class Document:
 
 
 def table(caption: str, columns: Sequence[str], lines: Sequence[Sequence[str]], words: Sequence[int] = (0,)) -> Table:
+    """Of a very long table the beginning, and the caption says so."""
+    if len(lines) > _MOST_LINES:
+        caption, lines = f"{caption} (the first {_MOST_LINES} of {len(lines):,})", lines[:_MOST_LINES]
     return Table(caption, tuple(columns), tuple(map(tuple, lines)), tuple(words))

@@ -60,6 +60,7 @@ class Report:
     data_name: str
     model_name: str
     target: str
+    weight: str
     estimator: str
     has_names: bool  # of features, in the model
     classes: tuple[str, ...]
@@ -89,6 +90,7 @@ class Report:
         data_name: str = "",
         model_name: str = "model.json",
         target: str = "y",
+        weight: str = "weight",
     ) -> Report:
         """Compute a report.
 
@@ -97,15 +99,15 @@ class Report:
         estimator : fitted estimator, or one from :func:`stepnet.load`
         train : (X, y, sample_weight or None), optional
             The rows it was fitted on: its certificate is checked against them, and neurons are counted on them.
-            ``y`` is None for an autoencoder.
+            ``y`` is None for an autoencoder. Radii of rows, if fit was given some, come fourth.
         test : (X, y), optional
             Rows it has not seen.
         radius : float, optional
             Attack rows (those of the test, if given), and say how many no move up to this size gets wrong.
         norm : "l1", "l2" or "linf"
             How moves are measured.
-        title, data_name, model_name, target : str
-            For the reader: of the report, the data, the model file and the column to predict.
+        title, data_name, model_name, target, weight : str
+            Names for the reader: of the report, the data, the model file, and the columns to predict and with weights.
         """
         if not isinstance(estimator, BaseStep):
             raise InvalidInputError(
@@ -124,6 +126,7 @@ class Report:
             data_name=clean(data_name),
             model_name=model_name,
             target=target,
+            weight=weight,
             estimator=type(estimator).__name__,
             has_names=hasattr(estimator, "feature_names_in_"),
             classes=names.classes,
@@ -154,7 +157,7 @@ class _Rows:
     """Rows as a caller gave them, with an estimator that takes them without a warning."""
 
     estimator: Any
-    given: tuple[Any, Any, Any]
+    given: tuple[Any, ...]  # X, y, weights, radii
     X: Floats
     y: Any
     weights: Any
@@ -163,17 +166,18 @@ class _Rows:
     def of(cls, estimator: BaseStep, part: Any, name: str) -> _Rows | None:
         if part is None:
             return None
-        if not isinstance(part, tuple) or len(part) not in ((2, 3) if name == "train" else (2,)):
+        if not isinstance(part, tuple) or len(part) not in ((2, 3, 4) if name == "train" else (2,)):
             wanted = "(X, y, sample_weight or None)" if name == "train" else "(X, y)"
             raise InvalidInputError(f"{name}= of a report must be the tuple {wanted}, or None.")
-        X, y, weights = (*part, None)[:3]
+        X, y, weights, radii = (*part, None, None)[:4]
         if not hasattr(X, "columns") and hasattr(estimator, "feature_names_in_"):
             estimator = copy.copy(estimator)
             del estimator.feature_names_in_
-        given = (X, y, weights)
         rows, targets, checked = estimator._checked(X, y, weights, reset=False)
         counted = slice(None) if checked is None else checked > 0
-        return cls(estimator, given, np.asarray(rows, dtype=np.float64)[counted], targets[counted], checked)
+        return cls(
+            estimator, (X, y, weights, radii), np.asarray(rows, dtype=np.float64)[counted], targets[counted], checked
+        )
 
     def quality(self, names: Names) -> Quality:
         answers = self.estimator.network_.predict(self.X)
@@ -199,7 +203,8 @@ class _Rows:
 
     def verified(self) -> Verification:
         try:
-            found: Verification = self.estimator.verify(*self.given)
+            X, y, weights, radii = self.given
+            found: Verification = self.estimator.verify(X, y, weights, radius=radii)
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} Rows that the model has not seen go to test=.") from error
         return found

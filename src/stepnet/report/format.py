@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 UNDEFINED = "–"
+_LONGEST = 200  # name
 
 
 def number(value: float | None) -> str:
@@ -29,8 +30,8 @@ def storage(bits: int) -> str:
 
 
 def clean(name: object) -> str:
-    """A name on one line, without characters that steer a terminal or turn the direction of the text."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in str(name))
+    """A name on one line, not endless, without characters that steer a terminal or turn the direction of the text."""
+    return shortened("".join(letter if letter.isprintable() else "\ufffd" for letter in str(name)), _LONGEST)
 
 
 def shortened(name: str, most: int) -> str:

@@ -11,6 +11,8 @@ from stepnet.report.learned import Margins
 from stepnet.report.quality import Answers, NumberQuality, Numbers, Quality
 from stepnet.report.robustness import Robustness
 
+_MOST_CLASSES, _MOST_ERRORS = 25, 20
+
 
 def how_good(report: Report) -> Section:
     parts = [
@@ -46,7 +48,7 @@ def _quality(quality: Quality, name: str, classes: tuple[str, ...]) -> Iterator[
     if len(classes) == 2:
         lines.append(["Matthews correlation", number(quality.mcc)])
     yield table(f"{name} rows: {quality.wrong} of {quality.rows:,} wrong", ["measure", "value"], lines)
-    yield _confusion(quality, name, classes)
+    yield _confusion(quality, name, classes) if len(classes) <= _MOST_CLASSES else _errors(quality, name, classes)
     yield table(
         f"{name} rows by class",
         ["class", "rows", "precision", "recall", "F1"],
@@ -64,6 +66,16 @@ def _confusion(quality: Answers, name: str, classes: tuple[str, ...]) -> Table:
     return Table(
         f"{name} rows: what they are, and what the network says", columns, tuple(map(tuple, lines)), (0,), shades
     )
+
+
+def _errors(quality: Answers, name: str, classes: tuple[str, ...]) -> Table:
+    """The errors that are made most often, where classes are too many for a square."""
+    pairs = [
+        (count, a, b) for a, line in enumerate(quality.confusion) for b, count in enumerate(line) if a != b and count
+    ]
+    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
+    lines = [[classes[a], classes[b], str(count)] for count, a, b in pairs[:_MOST_ERRORS]]
+    return table(f"{name} rows: the most frequent errors", ["class", "said", "rows"], lines, (0, 1))
 
 
 def _number_tables(quality: Numbers, name: str) -> Iterator[Block]:

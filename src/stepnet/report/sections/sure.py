@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Iterator
 
 from stepnet.certify import Certificate
-from stepnet.report.blocks import Block, Card, Code, Figure, Notice, Paragraph, Part, Section, Table, table
+from stepnet.report.blocks import Block, Card, Figure, Notice, Paragraph, Part, Section, Table, table
 from stepnet.report.content import Report, Trace
 from stepnet.report.format import counted, number, percent
-from stepnet.report.sections.use import verify_command
+from stepnet.report.sections.use import verify_lines
 from stepnet.result import ALL_NETWORKS
 
 _MOST_LINES = 24
@@ -46,8 +46,7 @@ def notices_of(report: Report) -> tuple[Notice, ...]:
             Notice(
                 "open",
                 "Not checked here.",
-                "No training rows were given, so loss and bound are what the model file says. Check them with: "
-                f"{verify_command(report)}",
+                "No training rows were given, so loss and bound are what the model says of itself.",
             ),
         )
     if not verification:
@@ -134,7 +133,7 @@ def _source(certificate: Certificate) -> str:
     if certificate.claimed_by:
         return (
             f"{how} It is the word of {certificate.claimed_by}: a program that can be mistaken. The solver's own "
-            "numbers are used for nothing else, and verify --resolve repeats its proof."
+            "numbers are used for nothing else, and it can be asked to prove it again (resolve)."
         )
     return f"{how} No solver has to be believed: anyone can compute it again from the data."
 
@@ -175,9 +174,9 @@ def _checks(report: Report) -> Iterator[Block]:
     yield Paragraph(
         "The loss is computed in exact arithmetic: weights and rows are rational numbers, and a sum that float64 "
         "leaves in doubt is computed in rationals. A bound is true if rows that no network tells apart give it; it "
-        "stays open where it is a solver's word. To check it yourself, with --resolve also the proof of the solver:"
+        "stays open where it is a solver's word. To check it yourself (resolve repeats the solver's proof too):"
     )
-    yield Code("Check it yourself", "console", f"{verify_command(report)}\n{verify_command(report)} --resolve")
+    yield verify_lines(report)
 
 
 def _trace_figure(trace: Trace) -> Figure:
