@@ -34,7 +34,7 @@ def test_a_false_certificate_is_shown_loudly():
     model = xor()
     model.certificate_ = dataclasses.replace(model.certificate_, loss=1.0, gap=1.0, status="FEASIBLE")
     text = to_text(Report.of(model, (SQUARE, [0, 1, 1, 0], None)))
-    assert "[!!] This certificate is FALSE. Do not rely on this model." in text
+    assert "[!!] This certificate is FALSE. Do not rely on this model: it claims loss 1, but" in text
 
 
 def test_words_of_a_bound_that_a_solver_claims():

@@ -155,7 +155,10 @@ def test_a_false_certificate_is_shown_loudly():
     model.certificate_ = dataclasses.replace(model.certificate_, loss=1.0, gap=1.0, status="FEASIBLE")
     text = of(model, (SQUARE, [0, 1, 1, 0], None))
     page = Page(text)
-    assert "This certificate is FALSE. Do not rely on this model." in page.text
+    assert (
+        "This certificate is FALSE. Do not rely on this model: it claims loss 1, but the network's exact loss is 0"
+        in page.text
+    )
     assert "the network's exact loss is 0" in page.text
     assert 'role="alert"' in text
     assert 'class="card bad"' in text

@@ -96,5 +96,5 @@ def test_a_false_certificate_is_shown_loudly():
     model = xor()
     model.certificate_ = dataclasses.replace(model.certificate_, loss=1.0, gap=1.0, status="FEASIBLE")
     text = to_markdown(Report.of(model, (SQUARE, [0, 1, 1, 0], None)))
-    assert "> **This certificate is FALSE.** Do not rely on this model." in text
+    assert "> **This certificate is FALSE.** Do not rely on this model: it claims loss 1, but" in text
     assert text.index("FALSE") < text.index("## What was learned")

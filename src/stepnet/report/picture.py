@@ -11,7 +11,9 @@ from stepnet.report.format import counted, number, shortened
 from stepnet.report.svg import Element, add, drawing
 
 MOST_NODES, MOST_LINES = 26, 300  # in a column, and between two columns
-_WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 1000.0, 27.0, 34.0, 215.0, 170.0
+_BETWEEN, _NARROWEST = 600.0, 150.0  # from features to output, and between two columns
+_ROW, _TOP, _LETTER = 27.0, 34.0, 7.3
+_LONGEST_FEATURE, _LONGEST_ANSWER, _LONGEST_INSIDE = 30, 20, 10  # labels
 _NODE_HEIGHT = 19.0
 _THINNEST, _THICKEST, _FEW_LINES = 0.6, 5.5, 30  # above so many lines all are thinner
 
@@ -51,22 +53,35 @@ def picture_of(figure: Figure, report: Report) -> Picture:
     names = [tuple(feature.name for feature in report.features)]
     names += [tuple(neuron.name for neuron in layer.neurons) for layer in report.layers]
     shown = [_strongest(importance) for importance in importances]
+    answers = _answers(report)
+    left = _room([names[0][i] for i in shown[0]], _LONGEST_FEATURE)
+    right = _room(answers or names[-1], _LONGEST_ANSWER)
     height = _TOP + _ROW * max(3, *map(len, shown)) + 8
-    svg = drawing(figure.key, figure.title, figure.description, _WIDTH, height)
-    columns = _columns(names, shown, height)
+    columns = _columns(names, shown, left, height)
+    svg = drawing(figure.key, figure.title, figure.description, columns[-1].x + 26 + right, height)
     lines = [
         _lines([neuron.weights for neuron in layer.neurons], below, above)
         for layer, below, above in zip(report.layers, columns, columns[1:], strict=False)
     ]
     for below, above, between in zip(columns, columns[1:], lines, strict=False):
         _draw_lines(svg, below, above, between)
-    for number_, column in enumerate(columns):
-        _draw_column(
-            svg, column, _heading(number_, len(columns)), is_input=number_ == 0, is_output=number_ == len(columns) - 1
-        )
-    if len(report.layers[-1].neurons) == 1 and len(report.classes) == 2:
-        _draw_answers(svg, columns[-1], report.classes)
+    for place, column in enumerate(columns):
+        _draw_column(svg, column, place, len(columns))
+    for text, shift in zip(answers, (-8, 10), strict=False):
+        _label(svg, text, columns[-1].x + columns[-1].half + 8, columns[-1].y(0) + shift, "start", _LONGEST_ANSWER)
     return Picture(svg, _left_out(report, columns, lines))
+
+
+def _answers(report: Report) -> tuple[str, ...]:
+    """What the bit of a single output neuron stands for."""
+    if len(report.layers[-1].neurons) == 1 and len(report.classes) == 2:
+        return f"on: {report.classes[1]}", f"off: {report.classes[0]}"
+    return ()
+
+
+def _room(names: Sequence[str], most: int) -> float:
+    """For labels beside nodes."""
+    return 28 + _LETTER * max(8, *(min(len(name), most) for name in names))
 
 
 def _feature_importances(report: Report) -> list[float]:
@@ -84,19 +99,21 @@ def _strongest(importances: Sequence[float]) -> tuple[int, ...]:
     return tuple(sorted(order[:MOST_NODES]))
 
 
-def _columns(names: list[tuple[str, ...]], shown: list[tuple[int, ...]], height: float) -> list[_Column]:
-    step = (_WIDTH - _LEFT - _RIGHT) / (len(names) - 1)
+def _columns(names: list[tuple[str, ...]], shown: list[tuple[int, ...]], left: float, height: float) -> list[_Column]:
+    step = max(_BETWEEN / (len(names) - 1), _NARROWEST)
     return [
-        _Column(own, chosen, _LEFT + k * step, _half(k, len(names), len(own)), height)
+        _Column(own, chosen, left + k * step, _half(own, is_input=k == 0, is_output=k == len(names) - 1), height)
         for k, (own, chosen) in enumerate(zip(names, shown, strict=True))
     ]
 
 
-def _half(k: int, n_columns: int, n_nodes: int) -> float:
+def _half(names: tuple[str, ...], *, is_input: bool, is_output: bool) -> float:
     """Half the width of a node: neurons have their name inside, features and several outputs beside them."""
-    if k == 0:
+    if is_input:
         return 5.0
-    return 10.0 if k == n_columns - 1 and n_nodes > 1 else 26.0
+    if is_output and len(names) > 1:
+        return 10.0
+    return max(26.0, 8 + _LETTER / 2 * max(min(len(name), _LONGEST_INSIDE) for name in names))
 
 
 def _lines(weights: Sequence[Sequence[float]], below: _Column, above: _Column) -> list[_Line]:
@@ -129,35 +146,30 @@ def _draw_lines(svg: Element, below: _Column, above: _Column, lines: Sequence[_L
         add(drawn, "title", f"{below.names[line.source]} → {above.names[line.target]}: {number(line.weight)}")
 
 
-def _heading(number_: int, count: int) -> str:
-    if number_ == 0:
+def _heading(place: int, count: int) -> str:
+    if place == 0:
         return "features"
-    if number_ == count - 1:
+    if place == count - 1:
         return "output"
-    return "neurons" if count == 3 else f"layer {number_}"
+    return "neurons" if count == 3 else f"layer {place}"
 
 
-def _draw_column(svg: Element, column: _Column, heading: str, *, is_input: bool, is_output: bool) -> None:
+def _draw_column(svg: Element, column: _Column, place: int, count: int) -> None:
+    is_input, is_output = place == 0, place == count - 1
     anchor = "end" if is_input else "middle"
-    add(svg, "text", heading, kind="heading", x=column.x - 12.0 * is_input, y=18, text_anchor=anchor)
+    add(svg, "text", _heading(place, count), kind="heading", x=column.x - 12.0 * is_input, y=18, text_anchor=anchor)
     for node in column.shown:
         y, name = column.y(node), column.names[node]
         if is_input:
             add(svg, "circle", kind="feature", cx=column.x, cy=y, r=4.5)
-            _label(svg, name, column.x - 12, y, "end", 30)
+            _label(svg, name, column.x - 12, y, "end", _LONGEST_FEATURE)
             continue
         add(svg, "rect", kind="output" if is_output else "neuron", x=column.x - column.half, y=y - _NODE_HEIGHT / 2,
             width=2 * column.half, height=_NODE_HEIGHT, rx=_NODE_HEIGHT / 2)  # fmt: skip
         if is_output and len(column.names) > 1:
-            _label(svg, name, column.x + column.half + 8, y, "start", 18)
+            _label(svg, name, column.x + column.half + 8, y, "start", _LONGEST_ANSWER)
         else:
-            _label(svg, name, column.x, y, "middle", 8)
-
-
-def _draw_answers(svg: Element, column: _Column, classes: tuple[str, ...]) -> None:
-    x, y = column.x + column.half + 8, column.y(0)
-    for word, one, shift in (("on", classes[1], -8), ("off", classes[0], 10)):
-        _label(svg, f"{word}: {one}", x, y + shift, "start", 19)
+            _label(svg, name, column.x, y, "middle", _LONGEST_INSIDE)
 
 
 def _label(svg: Element, name: str, x: float, y: float, anchor: str, most: int) -> None:

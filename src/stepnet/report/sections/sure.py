@@ -50,8 +50,10 @@ def notices_of(report: Report) -> tuple[Notice, ...]:
             ),
         )
     if not verification:
-        wrong = "; ".join(f"{check.claim}: {check.found}" for check in verification.checks if check.holds is False)
-        return (Notice("bad", "This certificate is FALSE.", f"Do not rely on this model. {_sentence(wrong)}"),)
+        wrong = "; ".join(
+            f"it claims {check.claim}, but {check.found}" for check in verification.checks if check.holds is False
+        )
+        return (Notice("bad", "This certificate is FALSE.", f"Do not rely on this model: {_sentence(wrong)}"),)
     claimed = [check for check in verification.checks if check.holds is None]
     if claimed:
         text = "The loss was computed again in exact arithmetic on the training rows. " + " ".join(
