@@ -1,6 +1,7 @@
 """The page in a browser: no error, no request, and nothing that keeps anyone from reading it.
 
-Needs Chromium and axe-core: ``npm install axe-core`` in the root of the repository, or STEPNET_AXE=path/to/axe.min.js.
+Needs Chromium and axe-core: ``npm install --no-save axe-core`` in the root of the repository, or the environment
+variable STEPNET_AXE with the path of axe.min.js.
 """
 
 import html
@@ -97,6 +98,7 @@ def test_the_page_shows_without_errors_and_without_a_request(report, tmp_path):
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("report", [full, wrong, large], ids=lambda one: one.__name__)
 def test_axe_finds_nothing_serious(report, scheme, tmp_path):
+    assert AXE.is_file(), "run `npm install --no-save axe-core` here, or set STEPNET_AXE to axe.min.js"
     text = re.sub(r"<meta http-equiv[^>]*>", "", to_html(report()))  # this copy must run a script
     text = text.replace("<details>", "<details open>")
     text = text.replace("</body>", f"<script>{AXE.read_text(encoding='utf-8')}</script>{RUN_AXE}</body>")

@@ -249,16 +249,16 @@ def test_numbers_have_no_radius_and_strangers_no_report():
     [
         ([2.0, 0.0, 0.0], 3.0, False, "p ≥ 1.5"),
         ([0.0, -2.0, 0.0], 3.0, False, "q ≤ -1.5"),
-        ([0.0, 0.0, 0.0], 0.0, False, "nothing is asked (always)"),
-        ([0.0, 0.0, 0.0], 0.1, False, "it never is"),
+        ([0.0, 0.0, 0.0], 0.0, False, "always"),
+        ([0.0, 0.0, 0.0], 0.1, False, "never"),
         ([0.5, -0.25, 0.0], 1.0, False, "p - 0.5·q ≥ 2"),
         ([3.0, -2.0, 1.0], 1.0, True, "3·p - 2·q + r ≥ 1"),
         ([1.0, 1.0, 1.0], 2.0, True, "at least 2 of these 3 hold: p is on, q is on, r is on"),
         ([0.1, 0.1, -0.1], 0.05, True, "at least 2 of these 3 hold: p is on, q is on, r is off"),
         ([1.0, 1.0, 0.0], 0.5, True, "p is on or q is on"),
         ([-1.0, -1.0, 0.0], -0.5, True, "p is off and q is off"),
-        ([1.0, 1.0, 0.0], -3.0, True, "nothing is asked (always)"),
-        ([1.0, 1.0, 0.0], 2.5, True, "it never is"),
+        ([1.0, 1.0, 0.0], -3.0, True, "always"),
+        ([1.0, 1.0, 0.0], 2.5, True, "never"),
         ([0.0, 0.0, -4.0], 0.0, True, "r is off"),
     ],
 )
@@ -276,8 +276,8 @@ def test_votes_in_words_hold_for_the_very_rows_the_neuron_is_on_for(seed):
     for row, bit in zip(rows, bits, strict=True):
         holds = [f"{name} is {'on' if value else 'off'}" in words for name, value in zip("pqrs", row, strict=True)]
         count, named = sum(holds), words.count(" is o")
-        if "always" in words or "never" in words:
-            expected = "always" in words
+        if words in ("always", "never"):
+            expected = words == "always"
         elif "at least" in words:
             expected = count >= int(words.split()[2])
         else:
@@ -298,6 +298,8 @@ def test_outputs_in_words():
     )
     assert rule_of(IDENTITY, [2.0, -1.0], [3.0], ["p", "q"]) == "2·p - q - 3"
     assert rule_of(Staircase((-1, 1)), [1.0], [0.5], ["p"]) == "1 where p ≥ 0.5, else -1"
+    assert rule_of(STEP, [0.0], [0.5], ["p"]) == "always off"
+    assert rule_of(STEP, [0.0], [0.0], ["p"], ("no", "yes")) == "always yes"
     assert rule_of(STEP, [1.0], [0.5], ["h1"], ("no", "yes"), are_bits=True) == "yes where h1 is on, else no"
 
 

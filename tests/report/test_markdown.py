@@ -65,7 +65,7 @@ def test_tables_keep_their_columns_whatever_the_names():
             widths = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
             assert len(widths) == 1
     assert re.sub(r"```.*?```", "", text, flags=re.S).count("\n# ") == 0
-    assert text.startswith("# &lt;script&gt;")
+    assert text.startswith("# &lt;script&gt;alert('x')&lt;/script&gt;\\|\\`\\*\\_\\[a\\](")
 
 
 def test_headings_are_in_order_and_code_is_fenced():

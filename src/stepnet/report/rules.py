@@ -10,6 +10,7 @@ from stepnet.activation import ARGMAX, IDENTITY, STEP, Activation
 from stepnet.report.format import number
 
 _MOST_TERMS = 30
+_ALWAYS, _NEVER = "always", "never"
 
 
 def rule_of(
@@ -29,19 +30,17 @@ def rule_of(
         steps = [f"{value} from {number(end)} on" for value, end in zip(values[1:], thresholds, strict=True)]
         return f"{values[0]}; {', '.join(steps)}; of {linear(weights, inputs)}"
     condition = condition_of(weights, thresholds[0], inputs, are_bits=are_bits)
-    if answers:
-        return f"{answers[1]} where {condition}, else {answers[0]}"
-    if activation == STEP:
-        return f"on where {condition}"
-    low, high = map(number, activation.values)
-    return f"{high} where {condition}, else {low}"
+    off, on = answers or (("off", "on") if activation == STEP else map(number, activation.values))
+    if condition in (_ALWAYS, _NEVER):
+        return f"always {on if condition == _ALWAYS else off}"
+    return f"on where {condition}" if on == "on" and not answers else f"{on} where {condition}, else {off}"
 
 
 def condition_of(weights: Sequence[float], threshold: float, inputs: Sequence[str], *, are_bits: bool = False) -> str:
     """``w·x >= t`` in words as short as they get; divided by the largest weight, which changes nothing."""
     used = [(weight, name) for weight, name in zip(weights, inputs, strict=True) if weight]
     if not used:
-        return "nothing is asked (always)" if threshold <= 0 else "it never is"
+        return _ALWAYS if threshold <= 0 else _NEVER
     sizes = {abs(weight) for weight, _ in used}
     if are_bits and len(sizes) == 1:
         return _vote(used, threshold, sizes.pop())
@@ -58,9 +57,9 @@ def _vote(used: Sequence[tuple[float, str]], threshold: float, size: float) -> s
     against = sum(weight < 0 for weight, _ in used)
     needed = math.ceil(Fraction(threshold) / Fraction(size)) + against
     if needed <= 0:
-        return "nothing is asked (always)"
+        return _ALWAYS
     if needed > len(used):
-        return "it never is"
+        return _NEVER
     words = [f"{name} is {'on' if weight > 0 else 'off'}" for weight, name in used]
     if len(words) == 1:
         return words[0]
