@@ -117,7 +117,7 @@ def _margins(report: Report) -> Iterator[Block]:
 def _margin_figure(margins: Margins) -> Figure:
     ends = zip(margins.edges, margins.edges[1:], margins.counts, strict=False)
     lines = [[number(low), number(high), str(count)] for low, high, count in ends]
-    free = f" {counted(margins.n_free, 'row')} hang on no single neuron." if margins.n_free else ""
+    free = f" No single neuron decides for {counted(margins.n_free, 'row')}." if margins.n_free else ""
     return Figure(
         "margins",
         "Training rows by their distance to a change of the answer",
