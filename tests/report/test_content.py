@@ -82,6 +82,7 @@ def test_certified_rows_are_right_within_the_radius(report):
     closer = Report.of(xor(), None, (SQUARE, [0, 1, 1, 1]), radius=0.2)
     assert (closer.robustness.right, closer.robustness.certified) == (0.75, 0.75)
     assert [share for radius, share in closer.robustness.curve if radius <= 0.2] == [0.75]
+    assert [closer.robustness.share(radius) for radius in (0.0, 0.2, 0.25, 9.0)] == [0.75, 0.75, 0.0, 0.0]
 
 
 def test_rows_beyond_the_cap_are_not_attacked_and_the_report_says_so(monkeypatch):

@@ -23,8 +23,9 @@ def to_markdown(report: Report) -> str:
     for section in document.sections:
         parts += [f"## {section.title}", _escaped(section.lead)]
         for part in section.parts:
-            parts += [f"### {part.title}", *(_block(block) for block in part.blocks)]
-    return "\n\n".join(filter(None, parts)) + "\n"
+            blocks = list(filter(None, map(_block, part.blocks)))
+            parts += [f"### {part.title}", *blocks] if blocks else []
+    return "\n\n".join(parts) + "\n"
 
 
 def _block(block: Block) -> str:
@@ -33,8 +34,7 @@ def _block(block: Block) -> str:
     if isinstance(block, Notice):
         return f"> **{_escaped(block.head)}** {_escaped(block.text)}"
     if isinstance(block, Figure):
-        told = [] if block.is_told else [_escaped(block.description), *map(_table, block.tables)]
-        return "\n\n".join(told)
+        return "" if block.is_told else "\n\n".join(map(_table, block.tables))
     if isinstance(block, Code):
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
         return f"{fence}{block.language}\n{block.text}\n{fence}"

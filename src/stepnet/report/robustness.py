@@ -32,6 +32,10 @@ class Robustness:
     curve: tuple[tuple[float, float], ...]  # radius, share of rows certified beyond it
     is_out_of_time: bool
 
+    def share(self, radius: float) -> float:
+        """Of the rows that no move up to a radius gets wrong."""
+        return next(share for end, share in reversed(self.curve) if end <= radius)
+
 
 def checked_radius(radius: object) -> float:
     if is_finite_number(radius) and radius >= 0:

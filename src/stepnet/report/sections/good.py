@@ -10,6 +10,7 @@ from stepnet.report.format import counted, number, percent
 from stepnet.report.learned import Margins
 from stepnet.report.quality import Answers, NumberQuality, Numbers, Quality
 from stepnet.report.robustness import Robustness
+from stepnet.report.svg import ticks
 
 _MOST_CLASSES, _MOST_ERRORS = 25, 20
 
@@ -110,6 +111,8 @@ def _margins(report: Report) -> Iterator[Block]:
             f"The margin is {margin}: every training row is at least so far (Euclidean, in the units of the features) "
             "from each hyperplane that its answer hangs on."
         )
+    if report.margins is not None and report.margins.n_free:
+        yield Paragraph(f"No single neuron decides for {counted(report.margins.n_free, 'training row')}.")
     if report.margins is not None and any(report.margins.counts):
         yield _margin_figure(report.margins)
 
@@ -117,11 +120,10 @@ def _margins(report: Report) -> Iterator[Block]:
 def _margin_figure(margins: Margins) -> Figure:
     ends = zip(margins.edges, margins.edges[1:], margins.counts, strict=False)
     lines = [[number(low), number(high), str(count)] for low, high, count in ends]
-    free = f" No single neuron decides for {counted(margins.n_free, 'row')}." if margins.n_free else ""
     return Figure(
         "margins",
         "Training rows by their distance to a change of the answer",
-        f"Rows on the left are answered by a narrow margin, rows on the right by a wide one.{free}",
+        "Rows on the left are answered by a narrow margin, rows on the right by a wide one.",
         (table("Training rows by margin", ["from", "to", "rows"], lines),),
     )
 
@@ -145,9 +147,8 @@ def _robustness(found: Robustness) -> Iterator[Block]:
             f"For {counted(found.n_unfinished, 'row')} the search ended at its limit: their radius may be larger than "
             "counted here, never smaller."
         )
-    step = max(1, (len(found.curve) - 1) // 10)
-    points = [*found.curve[:-1:step], found.curve[-1]]
-    lines = [[number(radius), percent(share)] for radius, share in points]
+    radii = sorted({0.0, found.radius, *ticks(0.0, found.curve[-1][0] or 1.0)})
+    lines = [[number(radius), percent(found.share(radius))] for radius in radii]
     yield Figure(
         "robustness",
         f"Certified {found.part} rows over the radius",

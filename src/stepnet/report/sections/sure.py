@@ -70,7 +70,7 @@ def how_sure(report: Report) -> Section:
         Part("What was checked here", tuple(_checks(report))),
     ]
     if report.trace:
-        parts.append(Part("How the fit went", (_trace_figure(report.trace),)))
+        parts.append(Part("How the fit went", tuple(_how_it_went(report.trace))))
     parts.append(Part("The certificate, field by field", (_fields(report.certificate),)))
     lead = "A certificate is a loss, computed in exact arithmetic, and a bound that no network of its scope can beat."
     return Section("sure", "How sure it is", lead, tuple(parts))
@@ -181,21 +181,19 @@ def _checks(report: Report) -> Iterator[Block]:
     yield verify_lines(report)
 
 
-def _trace_figure(trace: Trace) -> Figure:
-    last = trace[-1]
+def _how_it_went(trace: Trace) -> Iterator[Block]:
+    seconds, loss, bound = map(number, trace[-1])
+    yield Paragraph(
+        "The loss falls as better networks are found, the bound rises as networks are ruled out; where they meet, the "
+        f"network is proven best. After {seconds} s the loss was {loss} and the bound {bound}."
+    )
     step = max(1, -(-len(trace) // _MOST_LINES))
-    shown = [*trace[:-1:step], last]
-    return Figure(
+    lines = [list(map(number, point)) for point in (*trace[:-1:step], trace[-1])]
+    yield Figure(
         "trace",
         "Loss and bound while the fit ran",
-        "The loss falls as better networks are found, the bound rises as worse ones are ruled out; where they meet, "
-        f"the network is proven best. After {number(last[0])} s the loss was {number(last[1])} and the bound "
-        f"{number(last[2])}.",
-        (
-            table(
-                "Loss and bound over time", ["seconds", "loss", "bound"], [list(map(number, point)) for point in shown]
-            ),
-        ),
+        "The solid orange line is the loss, the dashed blue one the bound; what lies between them is open.",
+        (table("Loss and bound over time", ["seconds", "loss", "bound"], lines),),
     )
 
 
