@@ -1,0 +1,90 @@
+"""What the command ``report`` does: read a model and tables, write the report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepnet.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from stepnet.cli.table import Table
+
+_ENDINGS = {"html": "report.html", "markdown": "report.md", "text": ""}
+
+
+def write_report(
+    model: Path,
+    data: Path | None,
+    target: str,
+    test: Path | None,
+    out: Path | None,
+    to: str,
+    radius: float | None,
+    norm: str,
+    sample_weight: str | None,
+) -> None:
+    """Write a report on a model as a file; text without ``out`` is printed. Exit code 1 if its certificate is false."""
+    if to not in _ENDINGS:
+        raise InvalidInputError(f"--to {to} is not known; choose one of {', '.join(_ENDINGS)}.")
+    path = out or (Path(_ENDINGS[to]) if _ENDINGS[to] else None)
+    if path is not None:
+        _require_place(path)
+    from stepnet import load
+    from stepnet.files import write_atomically
+    from stepnet.report import Report, to_html, to_markdown, to_text
+
+    estimator = load(model)
+    report = Report.of(
+        estimator,
+        _rows(estimator, data, target, sample_weight),
+        None if test is None else _rows(estimator, test, target, None)[:2],
+        radius=radius,
+        norm=norm,
+        title=f"Report on {model.name}",
+        data_name="" if data is None else data.name,
+        model_name=model.name,
+        target=target or "y",
+        weight=sample_weight or "weight",
+    )
+    text = {"html": to_html, "markdown": to_markdown, "text": to_text}[to](report)
+    if path is None:
+        print(text, end="")
+    else:
+        write_atomically(path, text)
+        print(f"report written to {path}")
+    if report.verification is not None and not report.verification:
+        print(f"the certificate of {model} is FALSE:\n{report.verification}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _rows(estimator: Any, data: Path | None, target: str, sample_weight: str | None) -> Any:
+    """Features, targets and weights of a table, as the model wants them; None without one."""
+    if data is None:
+        return None
+    from stepnet.cli.table import read_table
+
+    table = read_table(data)
+    names = [name for name in table.names if name not in (target, sample_weight)]
+    if hasattr(estimator, "feature_names_in_"):
+        names = [str(name) for name in estimator.feature_names_in_]
+    weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
+    return table.numbers(names), _targets(estimator, table, target), weights
+
+
+def _targets(estimator: Any, table: Table, target: str) -> Any:
+    from stepnet import StepAutoencoder, StepRegressor
+
+    if isinstance(estimator, StepAutoencoder):
+        return None
+    if not target:
+        raise InvalidInputError(f"{table.path} has the answers in some column; name it with --target COLUMN.")
+    return table.numbers([target])[:, 0] if isinstance(estimator, StepRegressor) else table.labels(target)
+
+
+def _require_place(out: Path) -> None:
+    if not out.parent.is_dir():
+        raise InvalidInputError(f"the folder {str(out.parent)!r} of --out does not exist; make it first.")
+    if out.is_dir():
+        raise InvalidInputError(f"--out {out} is a folder; give a file name.")

@@ -1,0 +1,269 @@
+"""Report: everything that is said of a model, computed once, in plain numbers."""
+
+from __future__ import annotations
+
+import copy
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+import stepnet
+from stepnet.activation import ARGMAX
+from stepnet.arithmetic import Floats
+from stepnet.certify import Certificate
+from stepnet.errors import InvalidInputError
+from stepnet.estimators.base import BaseStep
+from stepnet.estimators.classifier import BaseStepClassifier
+from stepnet.estimators.step_autoencoder import StepAutoencoder
+from stepnet.estimators.step_ensemble import StepEnsembleClassifier
+from stepnet.network import Network
+from stepnet.report.format import clean
+from stepnet.report.learned import (
+    Feature,
+    Margins,
+    Names,
+    NeuronLayer,
+    features_of,
+    hanging_rows,
+    layers_of,
+    margins_of,
+)
+from stepnet.report.quality import Quality, quality_of_classes, quality_of_numbers
+from stepnet.report.robustness import Robustness, checked_radius, robustness_of
+from stepnet.report.size import Size, size_of
+from stepnet.verification import Verification
+
+Trace = tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a fitted model learned, how large, how good and how sure it is, and how to use it.
+
+    Made by :meth:`of`; :func:`stepnet.report.to_html`, ``to_markdown`` and ``to_text`` show it.
+
+    Attributes
+    ----------
+    train, test : Quality or None
+        Of the answers for training and test rows; None where no such rows were given.
+    verification : Verification or None
+        The certificate checked against the training rows.
+    trace : tuple of (seconds, loss, bound)
+        How the fit went.
+    """
+
+    title: str
+    data_name: str
+    model_name: str
+    target: str
+    weight: str
+    estimator: str
+    has_names: bool  # of features, in the model
+    classes: tuple[str, ...]
+    features: tuple[Feature, ...]
+    layers: tuple[NeuronLayer, ...]
+    size: Size
+    certificate: Certificate
+    trace: Trace
+    train: Quality | None
+    test: Quality | None
+    is_weighted: bool  # whether training rows have weights of their own
+    margins: Margins | None
+    robustness: Robustness | None
+    verification: Verification | None
+    versions: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(
+        cls,
+        estimator: BaseStep,
+        train: tuple[Any, ...] | None = None,
+        test: tuple[Any, ...] | None = None,
+        *,
+        radius: float | None = None,
+        norm: str = "linf",
+        title: str = "",
+        data_name: str = "",
+        model_name: str = "model.json",
+        target: str = "y",
+        weight: str = "weight",
+    ) -> Report:
+        """Compute a report.
+
+        Parameters
+        ----------
+        estimator : fitted estimator, or one from :func:`stepnet.load`
+        train : (X, y, sample_weight or None), optional
+            The rows it was fitted on: its certificate is checked against them, and neurons are counted on them.
+            ``y`` is None for an autoencoder. Radii of rows, if fit was given some, come fourth.
+        test : (X, y), optional
+            Rows it has not seen.
+        radius : float, optional
+            Attack rows (those of the test, if given), and say how many no move up to this size gets wrong.
+        norm : "l1", "l2" or "linf"
+            How moves are measured.
+        title, data_name, model_name, target, weight : str
+            Names for the reader: of the report, the data, the model file, and the columns to predict and with weights.
+        """
+        if not isinstance(estimator, BaseStep):
+            raise InvalidInputError(
+                f"a report needs a fitted stepnet estimator; got {type(estimator).__name__}. Load one with "
+                "stepnet.load."
+            )
+        check_is_fitted(estimator)
+        network, names = estimator.network_, _names(estimator)
+        rows, test_rows = _Rows.of(estimator, train, "train"), _Rows.of(estimator, test, "test")
+        X = None if rows is None else rows.X
+        hanging = None if X is None else hanging_rows(network, X)
+        layers = layers_of(network, names, X, hanging)
+        is_vote = isinstance(estimator, StepEnsembleClassifier) or _is_vote_of_pairs(estimator)
+        return cls(
+            title=clean(title) or f"Report on a {type(estimator).__name__}",
+            data_name=clean(data_name),
+            model_name=model_name,
+            target=target,
+            weight=weight,
+            estimator=type(estimator).__name__,
+            has_names=hasattr(estimator, "feature_names_in_"),
+            classes=names.classes,
+            features=tuple(features_of(network, names.features, _meanings(estimator, network), X)),
+            layers=tuple(layers),
+            size=size_of(
+                network,
+                estimator.weights,
+                [layer.title for layer in layers],
+                estimator.certificate_.n_rows if X is None else len(X),
+                are_distinct=X is None,
+                is_vote=is_vote,
+            ),
+            certificate=estimator.certificate_,
+            trace=_trace(estimator),
+            train=None if rows is None else rows.quality(names),
+            test=None if test_rows is None else test_rows.quality(names),
+            is_weighted=rows is not None and rows.weights is not None,
+            margins=None if X is None or hanging is None else margins_of(network, X, hanging),
+            robustness=_robustness(estimator, rows, test_rows, norm, radius),
+            verification=None if rows is None else rows.verified(),
+            versions=_versions(),
+        )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows as a caller gave them, with an estimator that takes them without a warning."""
+
+    estimator: Any
+    given: tuple[Any, ...]  # X, y, weights, radii
+    X: Floats
+    y: Any
+    weights: Any
+
+    @classmethod
+    def of(cls, estimator: BaseStep, part: Any, name: str) -> _Rows | None:
+        if part is None:
+            return None
+        if not isinstance(part, tuple) or len(part) not in ((2, 3, 4) if name == "train" else (2,)):
+            wanted = "(X, y, sample_weight or None)" if name == "train" else "(X, y)"
+            raise InvalidInputError(f"{name}= of a report must be the tuple {wanted}, or None.")
+        X, y, weights, radii = (*part, None, None)[:4]
+        if not hasattr(X, "columns") and hasattr(estimator, "feature_names_in_"):
+            estimator = copy.copy(estimator)
+            del estimator.feature_names_in_
+        rows, targets, checked = estimator._checked(X, y, weights, reset=False)
+        counted = slice(None) if checked is None else checked > 0
+        return cls(
+            estimator, (X, y, weights, radii), np.asarray(rows, dtype=np.float64)[counted], targets[counted], checked
+        )
+
+    def quality(self, names: Names) -> Quality:
+        answers = self.estimator.network_.predict(self.X)
+        if names.classes:
+            return quality_of_classes(self.codes(), answers, names.classes)
+        truth = np.asarray(self.y, dtype=np.float64).reshape(len(self.X), -1)
+        if truth.shape != answers.shape:
+            raise InvalidInputError(f"y has the shape {np.shape(self.y)}; the model predicts {answers.shape}.")
+        codes = None
+        if isinstance(self.estimator, StepAutoencoder):
+            codes = len(np.unique(self.estimator.transform(self.X), axis=0))
+        return quality_of_numbers(truth, answers, names.targets, codes)
+
+    def codes(self) -> Any:
+        classes = self.estimator.classes_
+        unknown = ~np.isin(self.y, classes)
+        if unknown.any():
+            raise InvalidInputError(
+                f"y has the label {self.y[unknown][0]!r}, which is not one of the model's classes {classes.tolist()}. "
+                "Leave these rows out, or fit a model that knows the class."
+            )
+        return np.searchsorted(classes, self.y)
+
+    def verified(self) -> Verification:
+        try:
+            X, y, weights, radii = self.given
+            found: Verification = self.estimator.verify(X, y, weights, radius=radii)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{error} Rows that the model has not seen go to test=.") from error
+        return found
+
+
+def _trace(estimator: Any) -> Trace:
+    points = [(float(seconds), float(loss), float(bound)) for seconds, loss, bound in getattr(estimator, "trace_", ())]
+    return tuple(sorted(points, key=lambda point: point[0]))
+
+
+def _names(estimator: BaseStep) -> Names:
+    n_features = estimator.network_.n_features
+    given = getattr(estimator, "feature_names_in_", [f"x{i + 1}" for i in range(n_features)])
+    features = tuple(map(clean, given))
+    if isinstance(estimator, BaseStepClassifier):
+        return Names(features, classes=tuple(map(clean, estimator.classes_.tolist())))
+    n_outputs = estimator.network_.widths[-1]
+    if isinstance(estimator, StepAutoencoder):
+        return Names(features, targets=features)
+    return Names(features, targets=("prediction",) if n_outputs == 1 else _numbered("prediction", n_outputs))
+
+
+def _numbered(word: str, count: int) -> tuple[str, ...]:
+    return tuple(f"{word} {number + 1}" for number in range(count))
+
+
+def _meanings(estimator: Any, network: Network) -> list[str]:
+    """A sentence a feature, where the model knows how its features came from the columns of a table."""
+    columns = getattr(estimator, "columns_", None)
+    return [""] * network.n_features if columns is None else [clean(sentence) for sentence in columns.describe()]
+
+
+def _is_vote_of_pairs(estimator: Any) -> bool:
+    is_vote = estimator.network_.layers[-1].activation == ARGMAX
+    return is_vote and getattr(estimator, "output", None) == "one_vs_one"
+
+
+def _robustness(
+    estimator: BaseStep, rows: _Rows | None, test_rows: _Rows | None, norm: str, radius: float | None
+) -> Robustness | None:
+    if radius is None:
+        return None
+    checked = checked_radius(radius)
+    if not isinstance(estimator, BaseStepClassifier):
+        raise InvalidInputError(
+            f"radius={radius!r} asks how far rows can be moved before their class changes; a "
+            f"{type(estimator).__name__} predicts numbers. Leave it out."
+        )
+    chosen = test_rows or rows
+    if chosen is None:
+        raise InvalidInputError(f"radius={radius!r} needs rows to move; give train= or test=.")
+    part = "test" if test_rows is not None else "training"
+    return robustness_of(estimator, chosen.X, chosen.codes(), norm, checked, part)
+
+
+def _versions() -> tuple[tuple[str, str], ...]:
+    packages = ("numpy", "scipy", "scikit-learn")
+    return (
+        ("stepnet", stepnet.__version__),
+        ("Python", platform.python_version()),
+        *((name, version(name)) for name in packages),
+    )

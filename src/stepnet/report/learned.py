@@ -1,0 +1,179 @@
+"""What was learned: features, and neurons with their rules and the rows that they are on for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stepnet.activation import ARGMAX, IDENTITY, STEP
+from stepnet.arithmetic import Floats
+from stepnet.network import Layer, Network
+from stepnet.report.rules import rule_of
+
+_MOST_WORK = 20_000_000  # rows × neurons × neurons above, up to which it is asked which rows hang on a neuron
+_BINS = 12
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One input: its name, what it means in a sentence (or nothing), and how neurons use it."""
+
+    name: str
+    meaning: str
+    raises: int  # first-layer neurons with a positive weight
+    lowers: int
+    smallest: float | None  # among the training rows
+    largest: float | None
+
+    @property
+    def is_used(self) -> bool:
+        return self.raises + self.lowers > 0
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """One neuron: its numbers, its rule, and with training rows what it does to them.
+
+    Attributes
+    ----------
+    importance : float
+        Its share in what the output sees: 1 in all for each layer.
+    rows : tuple of int or None
+        Training rows at each of its levels; of a step, off and on.
+    hanging : int or None
+        Training rows whose answer changes with this neuron alone.
+    """
+
+    name: str
+    weights: tuple[float, ...]
+    thresholds: tuple[float, ...]
+    rule: str
+    importance: float
+    rows: tuple[int, ...] | None
+    hanging: int | None
+
+
+@dataclass(frozen=True)
+class NeuronLayer:
+    title: str
+    activation: str
+    inputs: tuple[str, ...]
+    neurons: tuple[Neuron, ...]
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Distances of training rows to the nearest hyperplane that their answer hangs on, as a histogram."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    n_free: int  # rows that hang on no single neuron
+
+
+@dataclass(frozen=True)
+class Names:
+    """Of what goes in, of the classes (none where answers are numbers), and of the numbers that come out."""
+
+    features: tuple[str, ...]
+    classes: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+
+
+def features_of(network: Network, names: Sequence[str], meanings: Sequence[str], X: Floats | None) -> list[Feature]:
+    first = network.layers[0].weights
+    ends = [(None, None)] * len(names) if X is None else list(zip(X.min(axis=0), X.max(axis=0), strict=True))
+    return [
+        Feature(
+            name,
+            meaning,
+            int((first[:, i] > 0).sum()),
+            int((first[:, i] < 0).sum()),
+            None if low is None else float(low),
+            None if high is None else float(high),
+        )
+        for i, (name, meaning, (low, high)) in enumerate(zip(names, meanings, ends, strict=True))
+    ]
+
+
+def layers_of(network: Network, names: Names, X: Floats | None, hanging: Floats | None) -> list[NeuronLayer]:
+    """All neurons, layer by layer; ``hanging`` says which rows hang on which first-layer neuron."""
+    levels: list[Any] = [None] * len(network.layers) if X is None else network.levels(X)
+    importances = _importances(network)
+    inputs, found = names.features, []
+    for k, layer in enumerate(network.layers):
+        is_last = k == len(network.layers) - 1
+        own = _output_names(layer, names) if is_last else _hidden_names(network, k)
+        are_bits = k > 0 and network.layers[k - 1].activation == STEP
+        neurons = []
+        for j, name in enumerate(own):
+            weights = tuple(layer.weights[j].tolist())
+            thresholds = tuple(np.atleast_1d(layer.thresholds[j]).tolist())
+            answers = names.classes if is_last and layer.activation != ARGMAX else ()
+            neurons.append(
+                Neuron(
+                    name,
+                    weights,
+                    thresholds,
+                    rule_of(layer.activation, weights, thresholds, inputs, answers, are_bits=are_bits),
+                    float(importances[k][j]),
+                    _rows_at(layer, levels[k], j),
+                    None if hanging is None or k > 0 else int(hanging[:, j].sum()),
+                )
+            )
+        title = "Output" if is_last else "Hidden layer" if len(network.layers) == 2 else f"Hidden layer {k + 1}"
+        found.append(NeuronLayer(title, layer.activation.name, inputs, tuple(neurons)))
+        inputs = tuple(own)
+    return found
+
+
+def hanging_rows(network: Network, X: Floats) -> Any:
+    """For each row and first-layer neuron whether the answer hangs on it; None where that is no bit, or too much."""
+    layer = network.layers[0]
+    above = network.widths[1] if len(network.layers) > 1 else 1
+    if layer.activation.n_thresholds > 1 or layer.activation in (ARGMAX, IDENTITY):
+        return None
+    if network.layers[-1].activation == IDENTITY or len(X) * layer.width * layer.width * above > _MOST_WORK:
+        return None
+    return np.column_stack([network.hangs_on(X, j) for j in range(layer.width)])
+
+
+def margins_of(network: Network, X: Floats, hanging: Any) -> Margins:
+    """In float64: a picture, not a proof."""
+    layer = network.layers[0]
+    lengths = np.linalg.norm(layer.weights, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distances = np.abs(X @ layer.weights.T - layer.thresholds) / lengths
+    nearest = np.where(hanging & (lengths > 0), distances, np.inf).min(axis=1)
+    finite = nearest[np.isfinite(nearest)]
+    counts, edges = np.histogram(finite, bins=_BINS, range=(0.0, float(finite.max(initial=0.0)) or 1.0))
+    return Margins(tuple(edges.tolist()), tuple(counts.tolist()), len(nearest) - len(finite))
+
+
+def _importances(network: Network) -> list[Floats]:
+    """From the outputs down: every neuron shares its own among its inputs by the size of their weights."""
+    shares = [np.full(network.widths[-1], 1.0 / network.widths[-1])]
+    for layer in network.layers[:0:-1]:
+        sizes = np.abs(layer.weights)
+        totals = sizes.sum(axis=1, keepdims=True)
+        shares.insert(0, shares[0] @ np.divide(sizes, totals, out=np.zeros_like(sizes), where=totals > 0))
+    return shares
+
+
+def _rows_at(layer: Layer, levels: Any, j: int) -> tuple[int, ...] | None:
+    if levels is None or layer.activation in (ARGMAX, IDENTITY):
+        return None
+    return tuple(np.bincount(levels[:, j], minlength=layer.activation.n_thresholds + 1).tolist())
+
+
+def _hidden_names(network: Network, k: int) -> list[str]:
+    mark = "h" if len(network.layers) == 2 else f"h{k + 1}."
+    return [f"{mark}{j + 1}" for j in range(network.widths[k])]
+
+
+def _output_names(layer: Layer, names: Names) -> list[str]:
+    if layer.activation == ARGMAX:
+        return list(names.classes)
+    return list(names.targets) or ["output"]

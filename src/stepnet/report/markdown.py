@@ -1,0 +1,66 @@
+"""A report as Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from stepnet.report.blocks import Block, Code, Figure, Notice, Paragraph, Table
+from stepnet.report.content import Report
+from stepnet.report.document import document_of
+
+
+def to_markdown(report: Report) -> str:
+    """For a repository, a wiki or an issue; tables instead of drawings."""
+    document = document_of(report)
+    lines = [[card.label, card.value, card.note] for card in document.cards]
+    summary = Table("Summary", ("what", "value", "note"), tuple(map(tuple, lines)), (0, 1, 2))
+    parts = [
+        f"# {_escaped(document.title)}",
+        _escaped(document.subtitle),
+        *map(_block, document.notices),
+        _block(summary),
+    ]
+    for section in document.sections:
+        parts += [f"## {section.title}", _escaped(section.lead)]
+        for part in section.parts:
+            blocks = list(filter(None, map(_block, part.blocks)))
+            parts += [f"### {part.title}", *blocks] if blocks else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Table):
+        return _table(block)
+    if isinstance(block, Notice):
+        return f"> **{_escaped(block.head)}** {_escaped(block.text)}"
+    if isinstance(block, Figure):
+        return "" if block.is_told else "\n\n".join(map(_table, block.tables))
+    if isinstance(block, Code):
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
+        return f"{fence}{block.language}\n{block.text}\n{fence}"
+    return _paragraph(block)
+
+
+def _paragraph(block: Paragraph) -> str:
+    return _escaped(block.text)
+
+
+def _table(block: Table) -> str:
+    marks = [":--" if number in block.words else "--:" for number in range(len(block.columns))]
+    lines = [block.columns, tuple(marks), *block.lines]
+    cells = [_line(line) if line is not lines[1] else _raw(marks) for line in lines]
+    return f"**{_escaped(block.caption)}**\n\n" + "\n".join(cells)
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return _raw([_escaped(cell) for cell in cells])
+
+
+def _raw(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Text that no reader of Markdown takes for markup."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]|~$#])", r"\\\1", text)

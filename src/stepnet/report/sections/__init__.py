@@ -1,0 +1,1 @@
+"""The five sections of a report in words, tables and figures."""

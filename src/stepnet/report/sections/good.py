@@ -1,0 +1,157 @@
+"""How good it is: answers counted, margins, and rows that are moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, Table, table
+from stepnet.report.content import Report
+from stepnet.report.format import counted, number, percent
+from stepnet.report.learned import Margins
+from stepnet.report.quality import Answers, NumberQuality, Numbers, Quality
+from stepnet.report.robustness import Robustness
+from stepnet.report.svg import ticks
+
+_MOST_CLASSES, _MOST_ERRORS = 25, 20
+
+
+def how_good(report: Report) -> Section:
+    parts = [
+        Part(f"{name} rows", tuple(_quality(quality, name, report.classes)))
+        for quality, name in ((report.train, "Training"), (report.test, "Test"))
+        if quality is not None
+    ]
+    if report.is_weighted and parts:
+        parts[0] = Part(
+            parts[0].title,
+            (
+                *parts[0].blocks,
+                Paragraph("Every row counts once here; the loss of the certificate counts row weights."),
+            ),
+        )
+    parts.append(Part("Margins", tuple(_margins(report))))
+    if report.robustness is not None:
+        parts.append(Part("Rows that are moved", tuple(_robustness(report.robustness))))
+    given = [name for name, quality in (("training", report.train), ("test", report.test)) if quality is not None]
+    lead = (
+        f"Measured on {' and '.join(given)} rows." if given else "No rows were given, so no answers are counted here."
+    )
+    if given == ["training"]:
+        lead += " Only rows that the model has not seen tell how good it is on new ones."
+    return Section("good", "How good it is", lead, tuple(parts))
+
+
+def _quality(quality: Quality, name: str, classes: tuple[str, ...]) -> Iterator[Block]:
+    if isinstance(quality, Numbers):
+        yield from _number_tables(quality, name)
+        return
+    lines = [["accuracy", percent(quality.accuracy)], ["balanced accuracy", percent(quality.balanced_accuracy)]]
+    if len(classes) == 2:
+        lines.append(["Matthews correlation", number(quality.mcc)])
+    yield table(f"{name} rows: {quality.wrong} of {quality.rows:,} wrong", ["measure", "value"], lines)
+    yield _confusion(quality, name, classes) if len(classes) <= _MOST_CLASSES else _errors(quality, name, classes)
+    yield table(
+        f"{name} rows by class",
+        ["class", "rows", "precision", "recall", "F1"],
+        [
+            [one.name, f"{one.rows:,}", percent(one.precision), percent(one.recall), percent(one.f1)]
+            for one in quality.classes
+        ],
+    )
+
+
+def _confusion(quality: Answers, name: str, classes: tuple[str, ...]) -> Table:
+    lines = [[f"is {one}", *map(str, line)] for one, line in zip(classes, quality.confusion, strict=True)]
+    shades = tuple(tuple(count / max(1, sum(line)) for count in line) for line in quality.confusion)
+    columns = ("", *(f"said {one}" for one in classes))
+    return Table(
+        f"{name} rows: what they are, and what the network says", columns, tuple(map(tuple, lines)), (0,), shades
+    )
+
+
+def _errors(quality: Answers, name: str, classes: tuple[str, ...]) -> Table:
+    """The errors that are made most often, where classes are too many for a square."""
+    pairs = [
+        (count, a, b) for a, line in enumerate(quality.confusion) for b, count in enumerate(line) if a != b and count
+    ]
+    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
+    lines = [[classes[a], classes[b], str(count)] for count, a, b in pairs[:_MOST_ERRORS]]
+    return table(f"{name} rows: the most frequent errors", ["class", "said", "rows"], lines, (0, 1))
+
+
+def _number_tables(quality: Numbers, name: str) -> Iterator[Block]:
+    kept = "R² (share of the variance kept)" if quality.codes is not None else "R²"
+    overall = quality.overall
+    lines = [
+        [kept, number(overall.r2)],
+        ["mean absolute error", number(overall.mae)],
+        ["root mean squared error", number(overall.rmse)],
+    ]
+    if quality.codes is not None:
+        lines.append(["different codes in use", f"{quality.codes:,}"])
+    yield table(f"{name} rows: {quality.rows:,}", ["measure", "value"], lines)
+    if quality.parts:
+        yield table(
+            f"{name} rows by number",
+            ["number", "R²", "mean absolute error", "root mean squared error"],
+            [_number_line(part) for part in quality.parts],
+        )
+
+
+def _number_line(part: NumberQuality) -> list[str]:
+    return [part.name, number(part.r2), number(part.mae), number(part.rmse)]
+
+
+def _margins(report: Report) -> Iterator[Block]:
+    margin = number(report.certificate.margin)
+    if margin == "infinite":
+        yield Paragraph("No training row hangs on a single neuron's side, so there is no margin to state.")
+    else:
+        yield Paragraph(
+            f"The margin is {margin}: every training row is at least so far (Euclidean, in the units of the features) "
+            "from each hyperplane that its answer hangs on."
+        )
+    if report.margins is not None and report.margins.n_free:
+        yield Paragraph(f"No single neuron decides for {counted(report.margins.n_free, 'training row')}.")
+    if report.margins is not None and any(report.margins.counts):
+        yield _margin_figure(report.margins)
+
+
+def _margin_figure(margins: Margins) -> Figure:
+    ends = zip(margins.edges, margins.edges[1:], margins.counts, strict=False)
+    lines = [[number(low), number(high), str(count)] for low, high, count in ends]
+    return Figure(
+        "margins",
+        "Training rows by their distance to a change of the answer",
+        "Rows on the left are answered by a narrow margin, rows on the right by a wide one.",
+        (table("Training rows by margin", ["from", "to", "rows"], lines),),
+    )
+
+
+def _robustness(found: Robustness) -> Iterator[Block]:
+    rows = counted(found.n_attacked, f"{found.part} row")
+    yield Paragraph(
+        f"{percent(found.certified)} of {rows} are certified at radius {number(found.radius)} in {found.norm}: they "
+        f"are right, and no move up to this size changes that. {percent(found.right)} are right if they are not moved. "
+        "Moves are measured in the units of the features, and each row's smallest one that matters was looked for "
+        "exactly."
+    )
+    if found.n_attacked < found.n_rows:
+        why = "the time was up" if found.is_out_of_time else "more take long"
+        yield Paragraph(
+            f"These are {found.n_attacked} of {counted(found.n_rows, f'{found.part} row')}, spread evenly over them, "
+            f"because {why}; stepnet attack takes all."
+        )
+    if found.n_unfinished:
+        yield Paragraph(
+            f"For {counted(found.n_unfinished, 'row')} the search ended at its limit: their radius may be larger than "
+            "counted here, never smaller."
+        )
+    radii = sorted({0.0, found.radius, *ticks(0.0, found.curve[-1][0] or 1.0)})
+    lines = [[number(radius), percent(found.share(radius))] for radius in radii]
+    yield Figure(
+        "robustness",
+        f"Certified {found.part} rows over the radius",
+        f"The share of rows that no move up to the radius gets wrong; the dashed line is at {number(found.radius)}.",
+        (table(f"Certified {found.part} rows", [f"radius in {found.norm}", "certified"], lines),),
+    )

@@ -1,0 +1,75 @@
+"""How large it is: weights, bits, and what it could learn by heart."""
+
+from __future__ import annotations
+
+from stepnet.report.blocks import Paragraph, Part, Section, table
+from stepnet.report.content import Report
+from stepnet.report.format import counted, storage
+
+_MANY = 10  # times as many rows as the VC dimension, from which training errors say something about new rows
+
+
+def how_large(report: Report) -> Section:
+    size = report.size
+    lines = [
+        [
+            layer.title,
+            str(layer.neurons),
+            f"{layer.weights:,}",
+            f"{layer.nonzero:,}",
+            layer.domain if layer.is_learned else f"{layer.domain}, fixed",
+            str(layer.bits_each),
+            f"{layer.thresholds:,}",
+            f"{layer.bits:,}",
+        ]
+        for layer in size.layers
+    ]
+    weights, thresholds = sum(layer.weights for layer in size.layers), sum(layer.thresholds for layer in size.layers)
+    lines.append(
+        ["All", str(size.neurons), f"{weights:,}", f"{size.nonzero:,}", "", "", f"{thresholds:,}", f"{size.bits:,}"]
+    )
+    columns = ["layer", "neurons", "weights", "non-zero", "values", "bits a weight", "thresholds", "bits"]
+    counts = table(
+        "Weights, thresholds and bits; zeros are stored too, thresholds take 64 bits", columns, lines, (0, 4)
+    )
+    outputs = counted(size.layers[-1].neurons, "output")
+    neurons = f"{counted(size.hidden, 'neuron')} and {outputs}" if size.hidden else outputs
+    lead = (
+        f"{neurons} with {counted(size.nonzero, 'non-zero weight')}: {size.bits:,} bits ({storage(size.bits)}) if all "
+        "are stored."
+    )
+    return Section(
+        "large",
+        "How large it is",
+        lead,
+        (
+            Part("Weights and bits", (counts,)),
+            Part("How much it could learn by heart", (Paragraph(_capacity(report)),)),
+        ),
+    )
+
+
+def _capacity(report: Report) -> str:
+    size = report.size
+    rows = counted(size.n_rows, "distinct training row" if size.are_distinct else "training row")
+    estimate = (
+        f"Networks with ρ = {size.parameters:,} learned weights and thresholds have a VC dimension of the order "
+        f"ρ·log₂ρ = {size.vc:,.0f}: about so many rows can be labelled in every way by some such network."
+    )
+    if len(report.classes) != 2:
+        estimate += " (The estimate is for answers of one bit; here it is a rule of thumb.)"
+    ratio = size.n_rows / size.vc
+    if ratio < 1:
+        return (
+            f"{estimate} There are {rows}, which is fewer: such networks may fit even random answers, so few errors on "
+            "the training rows alone promise little for new ones. Look at test rows."
+        )
+    if ratio < _MANY:
+        return (
+            f"{estimate} There are {rows}, {ratio:,.1f} times as many: few errors on the training rows are a hint, no "
+            "promise, for new ones. Look at test rows."
+        )
+    return (
+        f"{estimate} There are {rows}, {ratio:,.0f} times as many: such networks cannot fit just any answers, so few "
+        "errors on the training rows say something about new ones. Test rows say it directly."
+    )

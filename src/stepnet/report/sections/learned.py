@@ -1,0 +1,133 @@
+"""What was learned: the network, its neurons as rules, its features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, Table, table
+from stepnet.report.content import Report
+from stepnet.report.format import UNDEFINED, counted, number
+from stepnet.report.learned import Feature, Neuron, NeuronLayer
+
+_MOST_RULES = 100
+_MOST_CELLS = 4000  # of a table of weights
+
+
+def shape_of(report: Report) -> str:
+    """Features, neurons and outputs in words."""
+    *hidden, output = report.layers
+    widths = " and ".join(str(len(layer.neurons)) for layer in hidden)
+    noun = "neuron" if widths == "1" else "neurons"
+    middle = f"{widths} {noun} in {counted(len(hidden), 'hidden layer')}" if hidden else "no hidden layer"
+    return f"{counted(len(report.features), 'feature')}, {middle}, {counted(len(output.neurons), 'output')}"
+
+
+def what_was_learned(report: Report) -> Section:
+    lead = (
+        "The whole model is in this section: nothing else decides an answer. A step neuron is on where its weighted "
+        "sum reaches its threshold, and off elsewhere."
+    )
+    rules: list[Block] = [Paragraph(_about_rules(report))]
+    for layer in report.layers:
+        rules += _rules(layer)
+    return Section(
+        "learned",
+        "What was learned",
+        lead,
+        (
+            Part("The network", (_network_figure(report),)),
+            Part("Neurons as rules", tuple(rules)),
+            Part("Features", (_feature_table(report),)),
+        ),
+    )
+
+
+def _network_figure(report: Report) -> Figure:
+    tables = tuple(
+        _weight_table(layer) for layer in report.layers if len(layer.neurons) * len(layer.inputs) <= _MOST_CELLS
+    )
+    description = (
+        f"Features are on the left, the output is on the right: {shape_of(report)}. Lines are weights: solid blue ones "
+        "are positive, dashed orange ones negative, thick ones large compared with the others of their layer."
+    )
+    return Figure("network", "The network and its weights", description, tables, is_told=True)
+
+
+def _weight_table(layer: NeuronLayer) -> Table:
+    lines = [
+        [neuron.name, *map(number, neuron.weights), " / ".join(map(number, neuron.thresholds))]
+        for neuron in layer.neurons
+    ]
+    return table(f"{layer.title}: weights and thresholds", ["neuron", *layer.inputs, "threshold"], lines)
+
+
+def _about_rules(report: Report) -> str:
+    text = (
+        "Each rule is divided by its largest weight, which changes nothing, and rounded to four digits; the model "
+        "file has all numbers exactly."
+    )
+    first = report.layers[0].neurons[0]
+    if first.rows is not None:
+        text += " Rows on: training rows that switch the neuron on."
+    if first.hanging is not None:
+        text += " Hanging: training rows whose answer would be another with this neuron alone switched the other way."
+    return text
+
+
+def _rules(layer: NeuronLayer) -> Iterator[Block]:
+    shown = sorted(layer.neurons, key=lambda neuron: -neuron.importance)[:_MOST_RULES]
+    neurons = [neuron for neuron in layer.neurons if neuron in shown]
+    has_rows, has_hanging = neurons[0].rows is not None, neurons[0].hanging is not None
+    columns = ["neuron", "rule"]
+    if has_rows:
+        is_bit = len(neurons[0].rows or ()) == 2
+        columns.append("rows on" if is_bit else "rows at each level")
+    if has_hanging:
+        columns.append("hanging")
+    lines = [
+        [neuron.name, neuron.rule, *([_rows(neuron)] * has_rows), *([str(neuron.hanging)] * has_hanging)]
+        for neuron in neurons
+    ]
+    yield table(f"{layer.title}: {counted(len(layer.neurons), 'neuron')} ({_kind(layer)})", columns, lines, (0, 1))
+    if len(neurons) < len(layer.neurons):
+        yield Paragraph(
+            f"The {len(neurons)} neurons that weigh most are listed, {len(layer.neurons) - len(neurons)} are left out; "
+            "the model file has all."
+        )
+
+
+def _kind(layer: NeuronLayer) -> str:
+    kinds = {"argmax": "the largest score answers", "identity": "numbers", "step": "step"}
+    return kinds.get(layer.activation, layer.activation)
+
+
+def _rows(neuron: Neuron) -> str:
+    if neuron.rows is None:
+        return UNDEFINED
+    return str(neuron.rows[1]) if len(neuron.rows) == 2 else " / ".join(map(str, neuron.rows))
+
+
+def _feature_table(report: Report) -> Table:
+    has_meaning = any(feature.meaning for feature in report.features)
+    has_range = report.features[0].smallest is not None
+    columns = ["feature", *(["meaning"] * has_meaning), "neurons it pushes on", "neurons it pushes off"]
+    columns += ["smallest", "largest"] * has_range
+    lines = [
+        [
+            feature.name,
+            *([feature.meaning] * has_meaning),
+            str(feature.raises),
+            str(feature.lowers),
+            *([number(feature.smallest), number(feature.largest)] * has_range),
+        ]
+        for feature in report.features
+    ]
+    unused = sum(not feature.is_used for feature in report.features)
+    caption = f"{counted(len(report.features), 'feature')}{_unused(report.features, unused)}"
+    if has_range:
+        caption += "; smallest and largest among the training rows"
+    return table(caption, columns, lines, (0, 1) if has_meaning else (0,))
+
+
+def _unused(features: tuple[Feature, ...], unused: int) -> str:
+    return f", {unused} of them without any weight" if unused and len(features) > 1 else ""

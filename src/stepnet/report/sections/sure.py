@@ -1,0 +1,212 @@
+"""How sure a report is: the certificate in words, its fields, and how the fit went."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from stepnet.certify import Certificate
+from stepnet.report.blocks import Block, Card, Figure, Notice, Paragraph, Part, Section, Table, table
+from stepnet.report.content import Report, Trace
+from stepnet.report.format import counted, number, percent
+from stepnet.report.sections.use import verify_lines
+from stepnet.result import ALL_NETWORKS
+
+_MOST_LINES = 24
+_ENDS = {
+    "proven": "this was proven",
+    "gap": "the gap that was asked for is reached",
+    "time": "its time was up",
+    "interrupted": "someone interrupted it",
+    "callback": "a callback asked for it",
+    "finished": "its method had nothing left to try",
+    "solver failed": "a solver failed",
+}
+
+
+def status_cards(report: Report) -> Iterator[Card]:
+    """Status, loss and bound."""
+    certificate = report.certificate
+    if report.verification is not None and not report.verification:
+        yield Card("Certificate", "FALSE", "a claim does not hold; see below", "bad")
+    elif certificate.status == "OPTIMAL":
+        yield Card("Status", "OPTIMAL", f"best of {_scope(certificate)}", "good")
+    else:
+        yield Card("Status", "FEASIBLE", "a better network may exist", "open")
+    worst = "worst case, " if certificate.uncertainty else ""
+    yield Card("Loss", _loss(certificate), f"{worst}{_measure(certificate)}")
+    yield Card("Bound", number(certificate.bound), "no network of this shape is below" + _narrow(certificate))
+
+
+def notices_of(report: Report) -> tuple[Notice, ...]:
+    """The verdict of the check against the training rows, at the top of the page."""
+    verification = report.verification
+    if verification is None:
+        return (
+            Notice(
+                "open",
+                "Not checked here.",
+                "No training rows were given, so loss and bound are what the model says of itself.",
+            ),
+        )
+    if not verification:
+        wrong = "; ".join(
+            f"it claims {check.claim}, but {check.found}" for check in verification.checks if check.holds is False
+        )
+        return (Notice("bad", "This certificate is FALSE.", f"Do not rely on this model: {_sentence(wrong)}"),)
+    claimed = [check for check in verification.checks if check.holds is None]
+    if claimed:
+        text = "The loss was computed again in exact arithmetic on the training rows. " + " ".join(
+            _sentence(f"Open: {check.claim}: {check.found}") for check in claimed
+        )
+        return (Notice("open", "Loss checked, bound not repeated.", text),)
+    text = "Loss and bound were computed again in exact arithmetic on the training rows, without any solver."
+    return (Notice("good", "Certificate checked.", text),)
+
+
+def how_sure(report: Report) -> Section:
+    parts = [
+        Part("In words", (*_warnings(report), *map(Paragraph, _words(report.certificate)))),
+        Part("What was checked here", tuple(_checks(report))),
+    ]
+    if report.trace:
+        parts.append(Part("How the fit went", tuple(_how_it_went(report.trace))))
+    parts.append(Part("The certificate, field by field", (_fields(report.certificate),)))
+    lead = "A certificate is a loss, computed in exact arithmetic, and a bound that no network of its scope can beat."
+    return Section("sure", "How sure it is", lead, tuple(parts))
+
+
+def _warnings(report: Report) -> tuple[Notice, ...]:
+    """Where words repeat claims that are false."""
+    return tuple(notice for notice in notices_of(report) if notice.kind == "bad")
+
+
+def _words(certificate: Certificate) -> Iterator[str]:
+    yield _achievement(certificate)
+    yield _meaning(certificate)
+    yield _source(certificate)
+    if certificate.weights_bound:
+        is_met = certificate.weights_bound == certificate.n_weights
+        few = (
+            "is the smallest number possible"
+            if is_met
+            else f"may not be the smallest: {certificate.weights_bound} is the bound"
+        )
+        yield (
+            f"It has {counted(certificate.n_weights, 'non-zero weight')}, which {few} at this loss, among "
+            f"{certificate.weights_scope}."
+        )
+    yield (
+        "All of this is about the training rows. It says nothing of new rows, which is what test rows are for, and "
+        "nothing of whether the data were right."
+    )
+
+
+def _achievement(certificate: Certificate) -> str:
+    moved = f" if an adversary moves them ({certificate.uncertainty})" if certificate.uncertainty else ""
+    nominal = ""
+    if certificate.uncertainty:
+        nominal = f" Without moves it is {number(certificate.nominal_loss)}."
+    if certificate.measure == "misclassified":
+        return (
+            f"On the training rows{moved} the network is wrong for {number(certificate.loss)} of "
+            f"{number(certificate.total_weight)} (rows count by their weight, which is 1 if none was given).{nominal}"
+        )
+    return (
+        f"On the training rows{moved} the {certificate.measure} of the network is {number(certificate.loss)}.{nominal}"
+    )
+
+
+def _meaning(certificate: Certificate) -> str:
+    scope = _scope(certificate)
+    if certificate.status == "OPTIMAL":
+        return f"OPTIMAL means that this cannot be improved: among {scope} none has a smaller loss."
+    end = f"The fit ended because {_ENDS.get(certificate.stop_reason, certificate.stop_reason)}."
+    if certificate.bound <= 0:
+        return f"FEASIBLE means that better networks may exist: all that is known is that no loss is below 0. {end}"
+    return (
+        f"FEASIBLE means that better networks may exist, but among {scope} none has a loss below "
+        f"{number(certificate.bound)}; so at most {percent(certificate.gap)} of the loss could be saved. {end}"
+    )
+
+
+def _source(certificate: Certificate) -> str:
+    how = f"The bound is known by this: {_sentence(certificate.proof)}"
+    if certificate.claimed_by:
+        return (
+            f"{how} It is the word of {certificate.claimed_by}: a program that can be mistaken. The solver's own "
+            "numbers are used for nothing else, and it can be asked to prove it again (resolve)."
+        )
+    return f"{how} No solver has to be believed: anyone can compute it again from the data."
+
+
+def _scope(certificate: Certificate) -> str:
+    return f"{ALL_NETWORKS} of this shape" if certificate.scope == ALL_NETWORKS else certificate.scope
+
+
+def _narrow(certificate: Certificate) -> str:
+    return "" if certificate.scope == ALL_NETWORKS else f" ({certificate.scope})"
+
+
+def _measure(certificate: Certificate) -> str:
+    return (
+        "misclassified training rows"
+        if certificate.measure == "misclassified"
+        else f"{certificate.measure} on training rows"
+    )
+
+
+def _loss(certificate: Certificate) -> str:
+    if certificate.measure == "misclassified":
+        return f"{number(certificate.loss)} of {number(certificate.total_weight)}"
+    return number(certificate.loss)
+
+
+def _checks(report: Report) -> Iterator[Block]:
+    if report.verification is None:
+        yield Paragraph("Nothing: no training rows were given. The numbers are those of the model file.")
+    else:
+        marks = {True: "true", False: "FALSE", None: "open"}
+        yield table(
+            "Claims of the certificate, checked on the training rows",
+            ["verdict", "claim", "found"],
+            [[marks[check.holds], check.claim, check.found] for check in report.verification.checks],
+            (0, 1, 2),
+        )
+    yield Paragraph(
+        "The loss is computed in exact arithmetic: weights and rows are rational numbers, and a sum that float64 "
+        "leaves in doubt is computed in rationals. A bound is true if rows that no network tells apart give it; it "
+        "stays open where it is a solver's word. To check it yourself (resolve repeats the solver's proof too):"
+    )
+    yield verify_lines(report)
+
+
+def _how_it_went(trace: Trace) -> Iterator[Block]:
+    seconds, loss, bound = map(number, trace[-1])
+    yield Paragraph(
+        "The loss falls as better networks are found, the bound rises as networks are ruled out; where they meet, the "
+        f"network is proven best. After {seconds} s the loss was {loss} and the bound {bound}."
+    )
+    step = max(1, -(-len(trace) // _MOST_LINES))
+    lines = [list(map(number, point)) for point in (*trace[:-1:step], trace[-1])]
+    yield Figure(
+        "trace",
+        "Loss and bound while the fit ran",
+        "The solid orange line is the loss, the dashed blue one the bound; what lies between them is open.",
+        (table("Loss and bound over time", ["seconds", "loss", "bound"], lines),),
+    )
+
+
+def _fields(certificate: Certificate) -> Table:
+    lines = [[field.name, _exact(getattr(certificate, field.name))] for field in dataclasses.fields(certificate)]
+    return table("Exact fields, as in the model file", ["field", "value"], lines, (0, 1))
+
+
+def _exact(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.17g}"
+    return str(value) if value != "" else "(empty)"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

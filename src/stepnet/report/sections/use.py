@@ -1,0 +1,99 @@
+"""How to use a model: lines to type."""
+
+from __future__ import annotations
+
+import shlex
+
+from stepnet.report.blocks import Block, Code, Paragraph, Part, Section, table
+from stepnet.report.content import Report
+
+_MOST_NAMES = 40
+
+
+def verify_lines(report: Report) -> Code:
+    """How to check the certificate: on the command line, or in Python what that has no words for."""
+    if not _is_for_tables(report):
+        load = f"import stepnet\n\nmodel = stepnet.load({report.model_name!r})"
+        return Code("Check it yourself", "python", f"{load}\nprint(model.verify({_training_rows(report)}))")
+    return Code("Check it yourself", "console", "\n".join(_verify_commands(report)))
+
+
+def _verify_commands(report: Report) -> list[str]:
+    weights = f" --sample-weight {shlex.quote(report.weight)}" if report.is_weighted else ""
+    command = f"stepnet verify {_model(report)} {_data(report)} --target {shlex.quote(report.target)}{weights}"
+    return [command, f"{command} --resolve"]
+
+
+def _is_for_tables(report: Report) -> bool:
+    """Whether rows have one answer each: what the commands that read tables take."""
+    return bool(report.classes) or (report.estimator == "StepRegressor" and len(report.layers[-1].neurons) == 1)
+
+
+def _training_rows(report: Report) -> str:
+    names = ["X"] if report.estimator == "StepAutoencoder" else ["X", "y"]
+    return ", ".join([*names, *(["sample_weight=weights"] * report.is_weighted)])
+
+
+def how_to_use(report: Report) -> Section:
+    certificate = report.certificate
+    facts = [
+        ["fingerprint of the training data", certificate.fingerprint],
+        ["distinct training rows", str(certificate.n_rows)],
+        *([name, version] for name, version in report.versions),
+    ]
+    return Section(
+        "use",
+        "How to use it",
+        "Everything below works with the model file alone; only verify needs the training data.",
+        (
+            Part("On the command line", _on_the_command_line(report)),
+            Part("In Python", (Code("Python", "python", _python(report)),)),
+            Part("What this report rests on", (table("Data and versions", ["what", "value"], facts, (0, 1)),)),
+        ),
+    )
+
+
+def _on_the_command_line(report: Report) -> tuple[Block, ...]:
+    model = _model(report)
+    export = f"stepnet export {model} --to c --out model.c"
+    if not _is_for_tables(report):
+        return (
+            Code("Export", "console", export),
+            Paragraph("The other commands are for models with one answer a row."),
+        )
+    lines = [f"stepnet predict {model} new.csv --out answers.csv", *_verify_commands(report), export]
+    names = [feature.name for feature in report.features]
+    return (
+        Code("Predict, verify, export", "console", "\n".join(lines)),
+        Paragraph(f"new.csv needs {_columns(names) if report.has_names else f'{len(names)} columns of numbers'}."),
+    )
+
+
+def _columns(names: list[str]) -> str:
+    if len(names) == 1:
+        return f"the column {names[0]}"
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"a column for each of the {len(names)} features: {', '.join(names[:_MOST_NAMES])}{more}"
+
+
+def _python(report: Report) -> str:
+    n_features = len(report.features)
+    lines = ["import stepnet", "", f"model = stepnet.load({report.model_name!r})"]
+    row = f"[[0.0] * {n_features}]" if n_features > 1 else "[[0.0]]"
+    rows = row
+    if report.has_names:
+        lines.insert(0, "import pandas")
+        rows = f"pandas.DataFrame({row}, columns=model.feature_names_in_)"
+    call = "transform" if report.estimator == "StepAutoencoder" else "predict"
+    check = f"# With the training rows: print(model.verify({_training_rows(report)}))"
+    return "\n".join(
+        [*lines, f"rows = {rows}  # your rows", f"print(model.{call}(rows))", "print(model.certificate_)", check]
+    )
+
+
+def _model(report: Report) -> str:
+    return shlex.quote(report.model_name)
+
+
+def _data(report: Report) -> str:
+    return shlex.quote(report.data_name) if report.data_name.endswith((".csv", ".parquet")) else "data.csv"
