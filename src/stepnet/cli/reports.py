@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepnet.cli.inputs import check_writable, features_of, targets_of
+from stepnet.cli.output import EXIT_FALSE
+from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ def write_report(
         raise InvalidInputError(f"--to {to} is not known; choose one of {', '.join(_ENDINGS)}.")
     path = out or (Path(_ENDINGS[to]) if _ENDINGS[to] else None)
     if path is not None:
-        _require_place(path)
+        check_writable(path)
     from stepnet import load
     from stepnet.files import write_atomically
     from stepnet.report import Report, to_html, to_markdown, to_text
@@ -56,21 +59,17 @@ def write_report(
         print(f"report written to {path}")
     if report.verification is not None and not report.verification:
         print(f"the certificate of {model} is FALSE:\n{report.verification}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(EXIT_FALSE)
 
 
 def _rows(estimator: Any, data: Path | None, target: str, sample_weight: str | None) -> Any:
     """Features, targets and weights of a table, as the model wants them; None without one."""
     if data is None:
         return None
-    from stepnet.cli.table import read_table
-
-    table = read_table(data)
-    names = [name for name in table.names if name not in (target, sample_weight)]
-    if hasattr(estimator, "feature_names_in_"):
-        names = [str(name) for name in estimator.feature_names_in_]
+    table = read_table(data, text=[target])
+    _, X = features_of(estimator, table, (target, sample_weight))
     weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
-    return table.numbers(names), _targets(estimator, table, target), weights
+    return X, _targets(estimator, table, target), weights
 
 
 def _targets(estimator: Any, table: Table, target: str) -> Any:
@@ -80,11 +79,4 @@ def _targets(estimator: Any, table: Table, target: str) -> Any:
         return None
     if not target:
         raise InvalidInputError(f"{table.path} has the answers in some column; name it with --target COLUMN.")
-    return table.numbers([target])[:, 0] if isinstance(estimator, StepRegressor) else table.labels(target)
-
-
-def _require_place(out: Path) -> None:
-    if not out.parent.is_dir():
-        raise InvalidInputError(f"the folder {str(out.parent)!r} of --out does not exist; make it first.")
-    if out.is_dir():
-        raise InvalidInputError(f"--out {out} is a folder; give a file name.")
+    return targets_of(table, target, is_number=isinstance(estimator, StepRegressor))

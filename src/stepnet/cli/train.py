@@ -27,6 +27,7 @@ from stepnet.errors import InvalidInputError
 if TYPE_CHECKING:
     from stepnet.estimators.base import BaseStep
 
+_DEMO_TARGET = "class"
 Out = Annotated[Path, typer.Option(help="Where to write the model.")]
 
 
@@ -43,7 +44,7 @@ def demo(
     """Train on the Breast Cancer data that come along, and show the certificate."""
     from sklearn.model_selection import train_test_split
 
-    from stepnet import StepClassifier
+    from stepnet import StepClassifier, load
     from stepnet.columns import Column, Columns
     from stepnet.datasets import load_breast_cancer_wisconsin
 
@@ -61,15 +62,25 @@ def demo(
     columns = Columns(tuple(Column(name) for name in bunch.feature_names))
     rows = Rows(columns, X_train, y_train, None)
     if data is not None:
-        _write_rows(rows, "class", data)
+        _write_rows(rows, _DEMO_TARGET, data)
     classifier = StepClassifier(hidden=widths_of(hidden), time_limit=time_limit, random_state=0)
     _fit(classifier, rows, out)
     accuracy = classifier.score(X_test, y_test)
     lines = [_summary(classifier), f"test accuracy {100 * accuracy:.1f} %", f"model written to {out}"]
     if report is not None:
-        from stepnet.cli.reports import write_demo_report
+        from stepnet.files import write_atomically
+        from stepnet.report import Report, to_html
 
-        write_demo_report(out, report, (X_train, y_train), (X_test, y_test))
+        content = Report.of(
+            load(out),
+            (X_train, y_train, None),
+            (X_test, y_test),
+            title="Breast Cancer Wisconsin",
+            data_name="" if data is None else data.name,
+            model_name=out.name,
+            target=_DEMO_TARGET,
+        )
+        write_atomically(report, to_html(content))
         lines.append(f"report written to {report}")
     if data is not None:
         lines.append(f"training rows written to {data}")
