@@ -123,3 +123,15 @@ def test_classes_with_commas_are_quoted(tmp_path):
     stepnet("fit", "t.csv", "--target", "y", "--hidden", "1", cwd=tmp_path)
     result = stepnet("predict", "model.json", "t.csv", cwd=tmp_path)
     assert result.stdout == 'prediction\n"a, b"\nc\n'
+
+
+def test_codes_of_an_autoencoder(tmp_path):
+    from stepnet import StepAutoencoder, save
+
+    (tmp_path / "t.csv").write_text("a,b\n0,0\n1,1\n0,1\n")
+    save(StepAutoencoder(1, random_state=0).fit([[0, 0], [1, 1], [0, 1]]), tmp_path / "m.json")
+    lines = stepnet("predict", "m.json", "t.csv", cwd=tmp_path).stdout.split()
+    assert lines[0] == "code"
+    assert set(lines[1:]) == {"0", "1"}
+    assert stepnet("verify", "m.json", "t.csv", cwd=tmp_path).returncode == 0
+    assert stepnet("report", "m.json", "t.csv", "--to", "text", cwd=tmp_path).returncode == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from documentation import DOCS, PAGES, Reader, blocks, commands
+from documentation import DOCS, PAGES, Reader, blocks
 
 WITH_EXAMPLES = [page for page in PAGES if {block.kind for block in blocks(page)} & {"python", "console"}]
 

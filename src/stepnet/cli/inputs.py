@@ -61,6 +61,17 @@ def targets_of(table: Table, target: str, *, is_number: bool) -> Any:
     return table.numbers([target])[:, 0] if is_number else table.labels(target)
 
 
+def targets_for(estimator: Any, table: Table, target: str) -> Any:
+    """What a model should answer; None for an autoencoder, which answers with the rows themselves."""
+    from stepnet import StepAutoencoder, StepRegressor
+
+    if isinstance(estimator, StepAutoencoder):
+        return None
+    if not target:
+        raise InvalidInputError(f"{table.path} has the answers in some column; name it with --target COLUMN.")
+    return targets_of(table, target, is_number=isinstance(estimator, StepRegressor))
+
+
 def loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
     """A model, its features, and the rows of a table as it wants them."""
     from stepnet import load

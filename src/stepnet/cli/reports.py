@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepnet.cli.inputs import check_writable, features_of, targets_of
+from stepnet.cli.inputs import check_writable, features_of, targets_for
 from stepnet.cli.output import EXIT_FALSE
 from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from stepnet.cli.table import Table
+    pass
 
 _ENDINGS = {"html": "report.html", "markdown": "report.md", "text": ""}
 
@@ -69,14 +69,4 @@ def _rows(estimator: Any, data: Path | None, target: str, sample_weight: str | N
     table = read_table(data, text=[target])
     _, X = features_of(estimator, table, (target, sample_weight))
     weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
-    return X, _targets(estimator, table, target), weights
-
-
-def _targets(estimator: Any, table: Table, target: str) -> Any:
-    from stepnet import StepAutoencoder, StepRegressor
-
-    if isinstance(estimator, StepAutoencoder):
-        return None
-    if not target:
-        raise InvalidInputError(f"{table.path} has the answers in some column; name it with --target COLUMN.")
-    return targets_of(table, target, is_number=isinstance(estimator, StepRegressor))
+    return X, targets_for(estimator, table, target), weights

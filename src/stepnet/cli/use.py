@@ -12,7 +12,7 @@ from stepnet.cli import options
 from stepnet.cli.inputs import (
     check_writable,
     loaded,
-    targets_of,
+    targets_for,
     threshold_of,
     training_rows,
     weights_of,
@@ -36,14 +36,15 @@ def predict(
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
-    """Predict the class or the number of every row of a table."""
+    """Predict the class, the number or the code of every row of a table."""
     from stepnet.files import write_atomically
 
     if out is not None:
         check_writable(out)
     estimator, _, X = loaded(model, read_table(data))
-    answers = estimator.predict(X)
-    text = csv_of(answers)
+    is_code = not hasattr(estimator, "predict")  # of an autoencoder
+    answers = estimator.transform(X) if is_code else estimator.predict(X)
+    text = csv_of(answers, "code" if is_code else "prediction")
     facts = {"model": model, "rows": len(answers), "out": out}
     if out is not None:
         write_atomically(out, text)
@@ -54,18 +55,18 @@ def predict(
         sys.stdout.write(text)
 
 
-def csv_of(answers: Any) -> str:
-    """Predictions as a CSV file; several numbers a row as several columns."""
+def csv_of(answers: Any, name: str) -> str:
+    """Answers as a CSV file; several numbers a row as several columns."""
     import csv
     import io
 
     if answers.ndim == 1 and not any(mark in str(one) for one in set(answers.tolist()) for mark in ',"\r\n'):
-        return "\n".join(["prediction", *map(str, answers)]) + "\n"
+        return "\n".join([name, *map(str, answers)]) + "\n"
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     rows = answers[:, None] if answers.ndim == 1 else answers
     many = rows.shape[1] > 1
-    writer.writerow([f"prediction{number}" for number in range(rows.shape[1])] if many else ["prediction"])
+    writer.writerow([f"{name}{number}" for number in range(rows.shape[1])] if many else [name])
     writer.writerows(rows.tolist())
     return text.getvalue()
 
@@ -94,7 +95,7 @@ def verify(
         if data is not None or target or resolve:
             raise InvalidInputError(f"{model} is a folder with a proof, which has its data inside; give nothing else.")
         verification = verify_proof(model, time_limit=time_limit)
-    elif data is None or not target:
+    elif data is None:
         raise InvalidInputError("verifying a model needs its training data: stepnet verify MODEL DATA --target COLUMN.")
     else:
         verification = _verified(model, data, target, sample_weight, resolve, time_limit)
@@ -107,12 +108,10 @@ def verify(
 def _verified(
     model: Path, data: Path, target: str, sample_weight: str | None, resolve: bool, time_limit: float
 ) -> Verification:
-    from stepnet import StepRegressor
-
     table = read_table(data, text=[target])
     estimator, _, X = loaded(model, table, (target, sample_weight))
     weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
-    labels = targets_of(table, target, is_number=isinstance(estimator, StepRegressor))
+    labels = targets_for(estimator, table, target)
     found: Verification = estimator.verify(X, labels, weights, resolve=resolve, time_limit=time_limit)
     return found
 
