@@ -3,7 +3,7 @@ BIN := .venv/bin
 BUDGET ?= quick
 OUT ?= paper-results
 
-.PHONY: setup demo test test-all oldest check bench paper docs docs-links clean
+.PHONY: setup demo test test-all package oldest check bench paper docs docs-links clean
 
 setup: .venv/ready
 
@@ -21,6 +21,9 @@ test: setup
 
 test-all: setup
 	STEPNET_TEST_ALL=1 $(BIN)/pytest -n auto
+
+package: setup # sdist and wheel, installed in environments of their own
+	$(BIN)/python tests/packaging.py
 
 oldest: # every dependency at the oldest version that pyproject.toml allows
 	$(PYTHON) -m venv .venv-oldest
