@@ -2,7 +2,7 @@
 
     python benchmarks/fuzz.py [--cases 2000]
 
-What must hold is in tests/fuzz.py: exit code 0, 1 or 2, no traceback, no half-written file, no wrong answer.
+What must hold is in tests/fuzzing.py: exit code 0, 1 or 2, no traceback, no half-written file, no wrong answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-import fuzz  # of the tests
+import fuzzing  # of the tests
 from common import RESULTS
 
 
@@ -26,13 +26,13 @@ def main() -> None:
     options = parser.parse_args()
     lines = []
     with tempfile.TemporaryDirectory() as models:
-        fuzz.make_models(Path(models))
-        for kind, case in fuzz.CASES.items():
+        fuzzing.make_models(Path(models))
+        for kind, case in fuzzing.CASES.items():
             n_cases = 0
 
             @seed(0)
             @settings(
-                max_examples=options.cases // len(fuzz.CASES),
+                max_examples=options.cases // len(fuzzing.CASES),
                 deadline=None,
                 database=None,
                 suppress_health_check=list(HealthCheck),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-import fuzz
+import fuzzing
 
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 
@@ -20,7 +20,7 @@ FEW = settings(max_examples=25, deadline=None, suppress_health_check=list(Health
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
-    fuzz.make_models(folder)
+    fuzzing.make_models(folder)
     return folder
 
 
@@ -32,13 +32,13 @@ def copied(models):
         yield Path(name)
 
 
-@pytest.mark.parametrize("kind", fuzz.CASES)
+@pytest.mark.parametrize("kind", fuzzing.CASES)
 def test_nothing_breaks(models, kind):
     @FEW
     @given(st.data())
     def check(data):
         with copied(models) as folder:
-            fuzz.CASES[kind](folder, data.draw)
+            fuzzing.CASES[kind](folder, data.draw)
 
     check()
 
@@ -65,7 +65,7 @@ def test_loading_a_model_runs_no_code(models):
     files = []
     for name in ("binary", "encoded"):
         content = json.loads((models / f"{name}.json").read_text())
-        for number, path in enumerate(fuzz.paths_of(content)[1:]):
+        for number, path in enumerate(fuzzing.paths_of(content)[1:]):
             copy = json.loads(json.dumps(content))
             place = copy
             for key in path[:-1]:
