@@ -20,6 +20,30 @@ import fuzzing  # of the tests
 from common import RESULTS
 
 
+def tried(case, models: Path, n_cases: int) -> int:
+    """How many cases held; the first that does not raises."""
+    count = 0
+
+    @seed(0)
+    @settings(
+        max_examples=n_cases,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    @given(st.data())
+    def check(data):
+        nonlocal count
+        with tempfile.TemporaryDirectory() as name:
+            shutil.copytree(models, name, dirs_exist_ok=True)
+            case(Path(name), data.draw)
+        count += 1
+
+    check()
+    return count
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=2000)
@@ -28,27 +52,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as models:
         fuzzing.make_models(Path(models))
         for kind, case in fuzzing.CASES.items():
-            n_cases = 0
-
-            @seed(0)
-            @settings(
-                max_examples=options.cases // len(fuzzing.CASES),
-                deadline=None,
-                database=None,
-                suppress_health_check=list(HealthCheck),
-                phases=[Phase.generate],
-            )
-            @given(st.data())
-            def check(data, case=case):
-                nonlocal n_cases
-                n_cases += 1
-                with tempfile.TemporaryDirectory() as name:
-                    shutil.copytree(models, name, dirs_exist_ok=True)
-                    case(Path(name), data.draw)
-
             begin = time.perf_counter()
-            check()
-            lines.append(f"{kind}: {n_cases} cases, nothing broke ({time.perf_counter() - begin:.0f} s)")
+            count = tried(case, Path(models), options.cases // len(fuzzing.CASES))
+            lines.append(f"{kind}: {count} cases, nothing broke ({time.perf_counter() - begin:.0f} s)")
             print(lines[-1], flush=True)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "fuzz.txt").write_text("\n".join(lines) + "\n")
