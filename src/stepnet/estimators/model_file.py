@@ -105,6 +105,11 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
         n_answers = last.width if last.activation == ARGMAX else last.activation.n_thresholds + 1
         if estimator.classes_.shape != (n_answers,):
             raise ModelFileError("network and classes do not fit together")
+        kept = estimator.classes_.tolist()
+        if kept != targets["classes"] or list(map(type, kept)) != list(map(type, targets["classes"])):
+            raise ModelFileError("the classes do not fit their type")
+        if len(np.unique(estimator.classes_)) < n_answers:
+            raise ModelFileError("a class is there twice")
     elif isinstance(estimator, StepRegressor):
         estimator._is_flat = bool(targets["is_flat"])
     elif isinstance(estimator, StepAutoencoder):
