@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -274,12 +275,16 @@ def arguments(draw) -> list[str]:
     return words
 
 
+OUTCOMES: Counter[int] = Counter()  # exit codes so far
+
+
 def run(folder: Path, *words: str) -> int:
     """Run a command and check what must hold for all of them."""
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     done = stepnet(*words, cwd=folder)
     after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert done.returncode in (0, 1, 2), (words, done)
+    OUTCOMES[done.returncode] += 1
     assert "Traceback" not in done.stderr, (words, done.stderr)
     assert not any(path.name.startswith(".") or path.name == "hacked" for path in after), (words, after)
     if done.returncode == 2:
