@@ -23,7 +23,7 @@ test-all: setup
 	STEPNET_TEST_ALL=1 $(BIN)/pytest -n auto
 
 package: setup # sdist and wheel, installed in environments of their own
-	$(BIN)/python tests/packaging.py
+	$(BIN)/python tests/shipping.py
 
 oldest: # every dependency at the oldest version that pyproject.toml allows
 	$(PYTHON) -m venv .venv-oldest

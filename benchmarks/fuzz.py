@@ -16,8 +16,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-import fuzzing  # of the tests
-from common import RESULTS
+# isort: off
+from common import RESULTS  # makes the tests' modules known
+import fuzzing
 
 
 def tried(case, models: Path, n_cases: int, start: int) -> int:

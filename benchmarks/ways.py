@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 from concurrent.futures import ProcessPoolExecutor
 
-from agreement import disagreements, instance  # of the tests
-from common import RESULTS
+# isort: off
+from common import RESULTS  # makes the tests' modules known
+from agreement import disagreements, instance
 
 
 def one(seed: int) -> list[str]:

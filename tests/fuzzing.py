@@ -13,10 +13,12 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+import typer
 from hypothesis import strategies as st
 
 from command_line import stepnet
 from stepnet import load
+from stepnet.cli.app import app
 
 CSV = "a,b,color,y\n0,0,red,calm\n0,1,blue,wild\n1,0,red,wild\n1,1,blue,calm\n2.5,1,red,calm\n"
 FITS = {
@@ -87,68 +89,45 @@ CELL = st.one_of(
 
 @st.composite
 def tables(draw) -> bytes:
-    """Something like a CSV file."""
-    header = draw(st.lists(st.sampled_from(["a", "b", "color", "y", "", "a b", "ü", '"']), min_size=1, max_size=5))
-    rows = draw(st.lists(st.lists(CELL, min_size=len(header), max_size=len(header)), max_size=6))
-    if draw(st.integers(0, 4)) == 0:
-        rows.append(draw(st.lists(CELL, max_size=6)))
+    """A table with odd cells, or something like a CSV file."""
     if draw(st.booleans()):
-        text = io.StringIO()
-        csv.writer(text).writerows([header, *rows])
-        raw = text.getvalue().encode("utf-8", "surrogatepass")
+        rows = list(csv.reader(io.StringIO(CSV)))
+        for _ in range(draw(st.integers(0, 2))):
+            at = draw(st.integers(0 if draw(st.integers(0, 4)) == 0 else 1, len(rows) - 1))
+            rows[at][draw(st.integers(0, len(rows[at]) - 1))] = draw(CELL)
     else:
-        raw = "\n".join(",".join(row) for row in [header, *rows]).encode("utf-8", "surrogatepass")
+        names = st.sampled_from(["a", "b", "color", "y", "", "a b", "ü", '"'])
+        width = draw(st.integers(1, 5))
+        rows = [draw(st.lists(names, min_size=width, max_size=width))]
+        rows += draw(st.lists(st.lists(CELL, min_size=width, max_size=width), max_size=6))
+    if draw(st.integers(0, 6)) == 0:
+        rows.append(draw(st.lists(CELL, max_size=6)))
+    text = io.StringIO()
+    csv.writer(text, delimiter=draw(st.sampled_from(",;\t"))).writerows(rows)
+    raw = text.getvalue().encode("utf-8", "surrogatepass")
     return raw if draw(st.integers(0, 9)) else draw(st.binary(max_size=30)) + raw
 
 
 @st.composite
 def configurations(draw) -> str:
-    keys = st.sampled_from(
-        [
-            "hidden",
-            "target",
-            "time-limit",
-            "encode",
-            "impute",
-            "weights",
-            "drop",
-            "gap",
-            "n_jobs",
-            "random_state",
-            "json",
-            "hiden",
-            "output",
-            "fit",
-            "method",
-            "loss",
-            "threshold",
-        ]
-    )
-    values = st.sampled_from(
-        [
-            "2",
-            "0",
-            "-1",
-            "1e400",
-            "'y'",
-            "'one_hot'",
-            "'real'",
-            "[2, 2]",
-            "[]",
-            "{a = 1}",
-            "true",
-            "'search'",
-            "nan",
-            "1979-05-27",
-            '"\\u0000"',
-            "0.5",
-            "'x'",
-            "[[1]]",
-        ]
-    )
-    lines = [f"{draw(keys)} = {draw(values)}" for _ in range(draw(st.integers(0, 4)))]
+    """Mostly options of fit with values that they take, now and then something odd."""
+    good = ["hidden = 2", "hidden = [2, 2]", "gap = 0.5", "random-state = 3", "encode = 'one_hot'", "impute = 0"]
+    good += ["weights = 'ternary'", "method = 'search'", "json = true", "activation = 'sign'", "drop = ['color']"]
+    odd = ["hiden = 2", "fit = 3", "hidden = {a = 1}", "gap = nan", "n_jobs = 0", "threshold = 1e400", "loss = [[1]]"]
+    odd += [
+        "target = 1979-05-27",
+        'weights = "\\u0000"',
+        "encode = true",
+        "[x]",
+        "[[fit]]",
+        "drop = ''",
+        "time_limit = -1",
+    ]
+    lines = draw(st.lists(st.sampled_from(good), max_size=3, unique=True))
     if draw(st.booleans()):
-        lines.insert(draw(st.integers(0, len(lines))), draw(st.sampled_from(["[fit]", "[predict]", "[x]", "[[fit]]"])))
+        lines.insert(0, "[fit]")
+    if draw(st.integers(0, 2)) == 0:
+        lines.append(draw(st.sampled_from(odd)))
     text = "\n".join(lines)
     return text if draw(st.integers(0, 9)) else text + draw(st.text(max_size=8))
 
@@ -165,114 +144,71 @@ COMMANDS = {
     "solvers": [],
     "nonsense": [],
 }
-OPTIONS = [
-    "--hidden",
-    "--target",
-    "--threshold",
-    "--weights",
-    "--activation",
-    "--output",
-    "--task",
-    "--loss",
-    "--gap",
-    "--sparsity",
-    "--raises",
-    "--lowers",
-    "--norm",
-    "--radius",
-    "--method",
-    "--formulation",
-    "--solver",
-    "--to",
-    "--random-state",
-    "--sample-weight",
-    "--drop",
-    "--encode",
-    "--impute",
-    "--checkpoint",
-    "--resume",
-    "--json",
-    "--most",
-    "--plot",
-    "--save",
-    "--inputs",
-    "--dtype",
-    "--check",
-    "--test",
-    "--config",
-    "--xyz",
-    "--out",
-]
-VALUES = [
-    "0",
-    "1",
-    "2",
-    "-1",
-    "2,2",
-    "1e400",
-    "nan",
-    "a",
-    "b",
-    "y",
-    "color",
-    "real",
-    "ternary",
-    "step",
-    "sign",
-    "one_hot",
-    "ordinal",
-    "regression",
-    "hinge",
-    "squared",
-    "l2",
-    "search",
-    "exact",
-    "tight",
-    "sat",
-    "highs",
-    "median",
-    "new.out",
-    "no/where",
-    "t.csv",
-    "model.json",
-    "c",
-    "json",
-    "rules",
-    "text",
-    "markdown",
-    "html",
-    "floats",
-    "integers",
-    "bits",
-    "float32",
-    "lp",
-    "fewest",
-    "--",
-    "0.3",
-    "neuron",
-    "layer",
-    "",
-    "é\x01",
-    "x" * 300,
-]
+GOOD = {
+    "hidden": "0 1 2 2,2",
+    "threshold": "neuron layer 0.5",
+    "weights": "real ternary binary 2",
+    "activation": "step sign",
+    "output": "one_vs_one one_hot",
+    "loss": "misclassified hinge 0 1",
+    "method": "prove search learn",
+    "formulation": "auto tight gates sat",
+    "solver": "auto highs scip",
+    "sparsity": "3 fewest",
+    "raises": "a b",
+    "lowers": "b",
+    "drop": "color a",
+    "norm": "l1 l2 linf",
+    "radius": "0 0.1 0.5",
+    "gap": "0 0.5",
+    "random_state": "0 7",
+    "sample_weight": "a b",
+    "encode": "one_hot codes",
+    "impute": "mean median 0",
+    "checkpoint": "c.json",
+    "to": "c json rules text markdown html lp",
+    "inputs": "floats integers bits",
+    "dtype": "float64",
+    "check": "t.csv",
+    "test": "t.csv",
+    "target": "y",
+    "most": "1 2",
+    "save": "proof",
+    "out": "new.json new.out",
+    "plot": "new.png",
+    "task": "classification",
+}
+ODD_WORDS = ["", "-1", "1e400", "nan", "é\x01", "x" * 300, "no/where", "--", "2,x", "t.csv", "model.json", "."]
+
+
+def options_of(command: str) -> list[tuple[str, str, bool]]:
+    """Name, spelling and whether it is a flag, of every option that a command has."""
+    commands = typer.main.get_command(app).commands
+    found = commands[command].params if command in commands else ()
+    skipped = ("config", "time_limit", "n_jobs", "help")
+    return [
+        (one.name, one.opts[0], bool(one.is_flag))
+        for one in found
+        if one.opts[0][:2] == "--" and one.name not in skipped
+    ]
 
 
 @st.composite
 def arguments(draw) -> list[str]:
+    """Mostly what a command takes, now and then something odd."""
     command = draw(st.sampled_from(sorted(COMMANDS)))
-    words = [command, *COMMANDS[command]]
-    for _ in range(draw(st.integers(1, 4))):
-        words.append(draw(st.sampled_from(OPTIONS)))
-        if draw(st.integers(0, 5)):
-            words.append(draw(st.sampled_from(VALUES)))
-    if draw(st.integers(0, 5)) == 0:
+    words, options = [command, *COMMANDS[command]], options_of(command)
+    for _ in range(draw(st.integers(0, 3)) if options else 0):
+        name, spelling, is_flag = draw(st.sampled_from(options))
+        words.append(spelling)
+        if not is_flag:
+            is_odd = draw(st.integers(0, 9)) == 0
+            words.append(draw(st.sampled_from(ODD_WORDS if is_odd else GOOD.get(name, "0 1 y").split())))
+    if draw(st.integers(0, 9)) == 0:
         del words[draw(st.integers(0, len(words) - 1))]
-    if command in ("fit", "prove", "widths", "verify"):
-        words += [
-            "--time-limit",
-            "1",
-        ]
-    return words
+    if draw(st.integers(0, 9)) == 0:
+        words.append(draw(st.sampled_from(["--xyz", *ODD_WORDS])))
+    return [*words, "--time-limit", "1"] if command in ("fit", "prove", "widths", "verify") else words
 
 
 OUTCOMES: Counter[int] = Counter()  # exit codes so far
@@ -288,7 +224,7 @@ def run(folder: Path, *words: str) -> int:
     assert "Traceback" not in done.stderr, (words, done.stderr)
     assert not any(path.name.startswith(".") or path.name == "hacked" for path in after), (words, after)
     if done.returncode == 2:
-        assert done.stderr.strip(), words
+        assert (done.stderr or done.stdout).strip(), words  # the help, or what is wrong
         assert before == after, (words, done.stderr)
     for path in after:
         if path not in before and path.suffix == ".json" and b'"stepnet model"' in after[path][:60]:
@@ -303,7 +239,8 @@ def check_answers(model: Path, table: Path, printed: str) -> None:
     content = json.loads(model.read_text())
     if content["columns"] is not None or "classes" not in content["targets"]:
         return
-    rows = list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8-sig"))))
+    text = table.read_text(encoding="utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=text.splitlines()[0].count)))
     names = content["feature_names"] or list(rows[0])
     wanted = [
         content["targets"]["classes"][answer(content["network"], [Fraction(float(row[name])) for name in names])]

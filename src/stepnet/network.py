@@ -281,7 +281,11 @@ class Network:
         try:
             return cls(
                 tuple(
-                    Layer(layer["weights"], layer["thresholds"], from_plain(layer["activation"]))
+                    Layer(
+                        _numbers(layer["weights"], 2),
+                        _numbers(layer["thresholds"], np.ndim(layer["thresholds"])),
+                        from_plain(layer["activation"]),
+                    )
                     for layer in data["layers"]
                 )
             )
@@ -318,6 +322,14 @@ class Network:
         n_rows = max(1, _CHUNK // max(*self.widths, self.n_features))
         for first in range(0, max(len(X), 1), n_rows):
             yield np.asarray(X[first : first + n_rows], dtype=np.float64)
+
+
+def _numbers(values: Any, n_axes: int) -> Floats:
+    """Nested lists of numbers from a file, and nothing that NumPy would take for them."""
+    array = np.array(values)
+    if array.ndim != n_axes or n_axes == 0 or (array.size and array.dtype.kind not in "iuf"):
+        raise TypeError(f"{str(values)[:40]} is not a list of numbers")
+    return array.astype(np.float64)
 
 
 def _rule(activation: Activation, value: str, threshold: Any) -> str:

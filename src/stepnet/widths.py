@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 
 from stepnet.certify import Certificate, certify
 from stepnet.checks import is_finite_number, is_integer
-from stepnet.errors import InvalidInputError, MissingExtraError
+from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import checked_limit, checked_n_jobs
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.limits import Budget
 from stepnet.methods.base import Run
 from stepnet.methods.prove import Prove
 from stepnet.network import Layer, Network
+from stepnet.plots import require_plots, write_plot
 from stepnet.proofs.pool import Pool
 
 
@@ -91,11 +92,9 @@ class Widths:
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw losses and bounds over the width."""
-        try:
-            from matplotlib.figure import Figure
-            from matplotlib.ticker import MaxNLocator
-        except ImportError as error:
-            raise MissingExtraError("plots need matplotlib. Install it with: pip install 'stepnet[report]'") from error
+        require_plots(path)
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
 
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.subplots()
@@ -112,7 +111,7 @@ class Widths:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_title(self.answer, fontsize=10)
         axes.legend(frameon=False)
-        figure.savefig(path, dpi=150)
+        write_plot(figure, path)
 
 
 def smallest_width(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stepnet.errors import MissingExtraError
 from stepnet.files import write_atomically
+from stepnet.plots import write_plot
 
 if TYPE_CHECKING:
     from stepnet.uncertainty.attack import Attacks
@@ -49,19 +49,13 @@ def write_csv(found: Attacks, classifier: Any, names: Sequence[str], path: Path)
 
 def draw(found: Attacks, norm: str, path: Path) -> None:
     """Certified share over the radius."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise MissingExtraError("--plot needs matplotlib. Install it with: pip install 'stepnet[report]'") from error
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     finite = np.sort(found.radii[np.isfinite(found.radii)])
     ends = np.concatenate([[0.0], finite, [1.05 * finite[-1] if len(finite) else 1.0]])
-    figure, ax = pyplot.subplots(figsize=(6, 4))
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    ax = figure.subplots()
     ax.step(ends, [100 * found.certified(end) for end in ends], where="post")
     ax.set(xlabel=f"radius in {norm}", ylabel="certified rows, %", ylim=(0, 102), xlim=(0, ends[-1]))
     ax.grid(alpha=0.3)
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    write_plot(figure, path)

@@ -186,6 +186,14 @@ def check_folder(out: Path) -> None:
         raise InvalidInputError(f"the folder {str(out)!r} of --out cannot be written to; choose another.")
 
 
+def check_plot(out: Path) -> None:
+    """A picture that can be drawn and written."""
+    from stepnet.plots import require_plots
+
+    check_writable(out)
+    require_plots(out)
+
+
 def check_writable(out: Path, *, is_new_folder: bool = False) -> None:
     """Before a long fit, not after it."""
     if is_new_folder and (out.is_file() or (out.is_dir() and any(out.iterdir()))):

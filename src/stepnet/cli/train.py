@@ -12,6 +12,7 @@ from stepnet.cli import options
 from stepnet.cli.inputs import (
     Rows,
     ball_of,
+    check_plot,
     check_writable,
     constraints_of,
     method_of,
@@ -241,7 +242,7 @@ def widths(
     from stepnet import smallest_width
 
     if plot is not None:
-        check_writable(plot)
+        check_plot(plot)
     rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
     found = smallest_width(
         rows.X,

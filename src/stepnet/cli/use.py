@@ -10,6 +10,7 @@ import typer
 
 from stepnet.cli import options
 from stepnet.cli.inputs import (
+    check_plot,
     check_writable,
     loaded,
     targets_for,
@@ -137,8 +138,10 @@ def attack(
     from stepnet.cli.attacks import draw, radii_shown, table_of_shares, write_csv
     from stepnet.uncertainty.attack import attack as attack_rows
 
-    for path in filter(None, (out, plot)):
-        check_writable(path)
+    if out is not None:
+        check_writable(out)
+    if plot is not None:
+        check_plot(plot)
     if any(not np.isfinite(one) or one < 0 for one in radius or []):
         raise InvalidInputError(f"--radius {radius} must be numbers that are not negative.")
     table = read_table(data, text=[target])
