@@ -3,6 +3,7 @@
 import pytest
 
 from documentation import DOCS, PAGES, Reader, blocks
+from stepnet.cli.app import EXIT_CODES
 
 WITH_EXAMPLES = [page for page in PAGES if {block.kind for block in blocks(page)} & {"python", "console"}]
 
@@ -14,3 +15,9 @@ def test_the_examples_of_a_page_run_in_order(page, tmp_path):
 
 def test_there_are_pages_with_examples():
     assert len(WITH_EXAMPLES) >= 10
+
+
+def test_exit_codes_are_those_of_the_program():
+    page = (DOCS / "command_line.md").read_text(encoding="utf-8")
+    for code, meaning in EXIT_CODES.items():
+        assert f"| {code} | {meaning} |" in page
