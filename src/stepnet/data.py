@@ -170,7 +170,8 @@ class Scaling:
         # A shift on the features' own binary grid makes the subtraction exact.
         columns = (column.astype(np.float64) * scale for column, scale in zip(X.T, factor, strict=True))
         grid = np.ldexp(1.0, [quantum(column) for column in columns])
-        shift = np.clip(np.round((low + high) / 2 / grid), -(2.0**53), 2.0**53) * grid
+        with np.errstate(over="ignore"):  # infinity is cut off like all that is too large
+            shift = np.clip(np.round((low + high) / 2 / grid), -(2.0**53), 2.0**53) * grid
         widen = _power_of_two_above(np.maximum(high - shift, shift - low))
         kept = high > low
         if not kept.any():

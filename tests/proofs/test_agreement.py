@@ -7,8 +7,8 @@ from agreement import disagreements, instance
 _AT_ONCE = 12
 
 
-@pytest.mark.parametrize("batch", range(26))
-def test_all_ways_agree_on_312_random_instances(batch):
+@pytest.mark.parametrize("batch", range(13))
+def test_all_ways_agree_on_random_instances(batch):
     for seed in range(_AT_ONCE * batch, _AT_ONCE * (batch + 1)):
         found = disagreements(instance(seed), with_gates=seed % 8 == 0)
         assert not found, f"seed {seed}: {found}"
