@@ -130,8 +130,14 @@ class Columns:
                 raise InvalidInputError(
                     f"{where} has no column {column.name!r}; its columns are {', '.join(map(str, cells))}."
                 )
-        parts = [column.numbers(cells[column.name], where) for column in self.columns]
-        return np.hstack(parts)
+        n_rows = len(cells[self.columns[0].name]) if self.columns else 0
+        numbers: Floats = np.empty((n_rows, len(self.features)))
+        first = 0
+        for column in self.columns:  # one at a time: there may be millions of rows
+            part = column.numbers(cells[column.name], where)
+            numbers[:, first : first + part.shape[1]] = part
+            first += part.shape[1]
+        return numbers
 
     def to_list(self) -> list[dict[str, Any]]:
         """Plain data for JSON."""

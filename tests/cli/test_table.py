@@ -88,7 +88,8 @@ def test_parquet_keeps_what_cells_are(tmp_path):
     frame = pandas.DataFrame({"i": [1, 2], "f": [0.5, None], "t": ["x", None], "b": [True, False]})
     frame.to_parquet(tmp_path / "t.parquet")
     table = read_table(tmp_path / "t.parquet")
-    assert table.columns["i"] == [1, 2]
+    assert table.columns["i"].tolist() == [1, 2]
+    assert table.labels("i").tolist() == [1, 2]
     assert table.columns["t"] == ["x", None]
     assert table.numbers(["i", "b"]).tolist() == [[1, 1], [2, 0]]
     with pytest.raises(InvalidInputError, match="column 'f': the cell is empty"):

@@ -189,10 +189,8 @@ def _read_parquet(file: Path) -> Table:
 
 
 def _arrow_cells(column: Any) -> Any:
-    """Floats as an array, everything else as Python values, so that whole numbers stay whole."""
-    import numpy as np
+    """Numbers as an array, everything else and what is missing as Python values."""
     import pyarrow
 
-    if pyarrow.types.is_floating(column.type) and not column.null_count:
-        return np.asarray(column.to_numpy(), dtype=np.float64)
-    return column.to_pylist()
+    is_number = pyarrow.types.is_floating(column.type) or pyarrow.types.is_integer(column.type)
+    return column.to_numpy() if is_number and not column.null_count else column.to_pylist()
