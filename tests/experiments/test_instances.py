@@ -98,3 +98,16 @@ def test_the_table_says_what_was_verified():
 def test_unknown_names_are_refused_with_those_that_are_known():
     with pytest.raises(InvalidInputError, match=r"no instance 'iris'.*breast-cancer-d1"):
         chosen_instances(["iris"])
+
+
+def test_a_record_for_all_networks_is_better_than_one_with_a_margin():
+    known = next(iter(KNOWN.values()))
+    narrow = replace(known, certificate=replace(known.certificate, scope="networks with margin >= 0.0001"))
+    assert known.is_better_than(narrow)
+    assert not narrow.is_better_than(known)
+    assert not known.is_better_than(known)
+    assert known.is_better_than(None)
+
+
+def test_all_records_are_optimal_for_all_networks():
+    assert {(one.certificate.status, one.certificate.scope) for one in KNOWN.values()} == {("OPTIMAL", "all networks")}

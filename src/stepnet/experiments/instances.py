@@ -29,6 +29,7 @@ from stepnet.methods.prove import Prove
 from stepnet.milp.write import write_model
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
+from stepnet.result import ALL_NETWORKS
 from stepnet.verification import Verification
 from stepnet.verify import verify
 
@@ -58,8 +59,12 @@ class Known:
     certificate: Certificate
 
     def is_better_than(self, other: Known | None) -> bool:
-        mine, theirs = self.certificate, None if other is None else other.certificate
-        return theirs is None or (mine.loss, -mine.bound) < (theirs.loss, -theirs.bound)
+        """A smaller loss, then a larger bound, then one that holds for all networks."""
+
+        def rank(certificate: Certificate) -> tuple[float, float, bool]:
+            return certificate.loss, -certificate.bound, certificate.scope != ALL_NETWORKS
+
+        return other is None or rank(self.certificate) < rank(other.certificate)
 
 
 def _random_labels(n: int, m: int) -> Labelled:
