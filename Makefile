@@ -51,6 +51,14 @@ bench: setup
 	$(BIN)/python benchmarks/autoencoder.py
 	$(BIN)/python benchmarks/online.py
 	$(BIN)/python benchmarks/robust.py
+	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/frontier.py
+	$(BIN)/python benchmarks/reach.py
+	$(BIN)/python benchmarks/ways.py
+	$(BIN)/python benchmarks/predict.py
+	$(BIN)/python benchmarks/kills.py
+	$(BIN)/python benchmarks/fuzz.py
+	$(BIN)/python benchmarks/first_steps.py
 	$(BIN)/python benchmarks/exports.py
 
 paper: setup
