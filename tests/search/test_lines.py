@@ -8,7 +8,7 @@ from stepnet.search.lines import LeastSquares, best_interval, best_place, by_tab
 VALUES = np.array([0.0, 1.0, 3.0])
 
 
-def setup(seed):
+def made(seed):
     rng = np.random.default_rng(seed)
     values, slopes = rng.normal(size=12), rng.normal(size=12)
     slopes[:2] = 0.0
@@ -22,7 +22,7 @@ def levels_at(values, thresholds):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_table_gives_the_loss_between_any_two_steps(seed):
-    rng, values, slopes, thresholds = setup(seed)
+    rng, values, slopes, thresholds = made(seed)
     costs = rng.random((12, 3))
     steps, losses = by_table(events_along(values[:, None] - thresholds, slopes), costs)
     for number, step in enumerate(np.concatenate([[steps[0] - 1], (steps[1:] + steps[:-1]) / 2, [steps[-1] + 1]])):
@@ -33,7 +33,7 @@ def test_a_table_gives_the_loss_between_any_two_steps(seed):
 @pytest.mark.parametrize("ridge", [0.0, 0.7])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_least_squares_follow_at_every_step(ridge, intercept):
-    rng, values, slopes, thresholds = setup(1)
+    rng, values, slopes, thresholds = made(1)
     others, targets, weights = rng.integers(0, 2, (12, 3)).astype(float), rng.normal(size=(12, 2)), rng.random(12) + 0.5
     line = LeastSquares(others, targets, weights, VALUES, ridge=ridge, intercept=intercept)
     steps, losses = line.along(events_along(values[:, None] - thresholds, slopes))
@@ -47,7 +47,7 @@ def test_least_squares_follow_at_every_step(ridge, intercept):
 
 
 def test_one_threshold_alone_moves_the_rows_beside_it():
-    rng, values, _, thresholds = setup(2)
+    rng, values, _, thresholds = made(2)
     levels, costs = levels_at(values, thresholds), rng.random((12, 3))
     steps, losses = by_table(threshold_events(values, levels, thresholds, 0), costs)
     for number, step in enumerate((steps[1:] + steps[:-1]) / 2, start=1):
