@@ -60,15 +60,18 @@ def test_a_description_says_what_each_feature_is():
 @pytest.mark.parametrize(
     ("cells", "choices", "message"),
     [
-        (["1", ""], {}, "row 2, column 'a': the cell is empty. Fill it in, train with --impute median"),
-        (["1", "x"], {}, "'x' is not a finite number. Correct it, train with --encode one_hot"),
+        (["1", ""], {}, "row 2, column 'a': the cell is empty. Fill it in; or train with --impute median"),
+        (["1", "x"], {}, "'x' is not a finite number. Correct it; or train with --encode one_hot"),
         (["1", "x"], {"impute": "mean"}, "row 2, column 'a': 'x' is not a finite number"),
-        (["1", "inf"], {"impute": "mean", "encode": "codes"}, "'inf' is not a finite number"),
+        (["1", "inf"], {"impute": "mean", "encode": "codes"}, "inf is not a finite number. Correct it, or leave"),
         (["", "?"], {"impute": "mean"}, "no numbers at all"),
         (["x", "y"], {"encode": "hash"}, "choose one_hot or codes"),
         (["x", "y"], {"impute": "best"}, "choose mean, median, most_frequent or a number"),
         (["x", "y"], {"impute": "inf"}, "choose mean"),
-        ([f"t{i}" for i in range(300)], {"encode": "codes"}, "300 different texts"),
+        ([f"t{i}" for i in range(300)], {"encode": "codes"}, "300 different texts in 300 rows: names or dates"),
+        ([f"2026-01-{i:02}" for i in range(1, 20)], {"encode": "one_hot"}, "names or dates"),
+        (["1,5", "2,25", "3,5"], {"encode": "one_hot"}, "decimal comma such as '1,5'"),
+        (["1,5", "2", "3"], {}, "'1,5' has a decimal comma. Write numbers with a point"),
     ],
 )
 def test_cells_that_need_a_choice_are_named(cells, choices, message):
@@ -114,3 +117,16 @@ def test_damaged_columns_are_refused(change):
     data[1] = data[1] | change
     with pytest.raises(ModelFileError):
         Columns.from_list(data)
+
+
+def test_true_and_false_are_numbers():
+    columns = Columns.learn({"a": ["True", "false", " TRUE", "?"]}, ["a"], "t", encode="one_hot", impute="0")
+    assert columns.features == ["a"]
+    assert columns.numbers({"a": ["true", True, "False", False, ""]}, "n")[:, 0].tolist() == [1, 1, 0, 0, 0]
+
+
+def test_names_are_quoted_for_the_shell():
+    cells = {"is member": ["maybe"]}
+    columns = Columns.learn(cells, ["is member"], "t")
+    with pytest.raises(InvalidInputError, match="--drop 'is member'"):
+        columns.numbers(cells, "t")

@@ -44,3 +44,10 @@ def test_a_program_that_is_too_large_is_not_built(monkeypatch):
     clf = StepClassifier((2, 2), method=Exact(formulation="tight"), time_limit=30, random_state=0).fit(X, y)
     assert clf.certificate_.stop_reason == "program too large for the memory"
     assert clf.verify(X, y)
+
+
+def test_a_vote_of_very_many_pairs_is_refused(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 1e8)
+    X = np.arange(120.0)[:, None]
+    with pytest.raises(OutOfMemoryError, match=r"the vote of 7140 networks, a pair of 120 classes each"):
+        StepClassifier((3,)).fit(X, np.arange(120))

@@ -1,12 +1,15 @@
 """Columns: how the cells of a table become the features of a network, learned once and repeated for new rows.
 
-Text becomes numbers by one feature a category (``one_hot``) or by the number of the category in the order of
-the alphabet (``codes``); missing cells take a value that was computed from the training rows.
+True and false are 1 and 0. Other text becomes numbers by one feature a category (``one_hot``) or by the number of
+the category in the order of the alphabet (``codes``); missing cells take a value that was computed from the
+training rows.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,7 +26,9 @@ Floats = NDArray[np.float64]
 ENCODINGS = ("one_hot", "codes")
 IMPUTATIONS = ("mean", "median", "most_frequent")
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})  # in any case, with blanks around
-_MOST_CATEGORIES = 200
+TRUTH = {"true": 1.0, "false": 0.0}
+_MOST_CATEGORIES, _FEW_CATEGORIES = 200, 10
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 def is_missing(cell: Any) -> bool:
@@ -79,6 +84,19 @@ class Column:
         known = ", ".join(map(repr, self.categories[:10])) + (", ..." if len(self.categories) > 10 else "")
         return f"{cell!r} did not occur in training; known are {known}. Replace it, or train on rows that have it."
 
+    def _trouble(self, cell: Any) -> str:
+        left_out = f"or leave the column out, --drop {shlex.quote(self.name)}."
+        if is_missing(cell):
+            return (
+                f"the cell is empty. Fill it in; or train with --impute median (or mean, most_frequent, a number), "
+                f"{left_out}"
+            )
+        if isinstance(cell, float | int) or not math.isnan(_float(cell)):
+            return f"{float(cell)} is not a finite number. Correct it, {left_out}"
+        if _DECIMAL_COMMA.fullmatch(_text(cell)):
+            return f"{cell!r} has a decimal comma. Write numbers with a point."
+        return f"{cell!r} is not a finite number. Correct it; or train with --encode one_hot (or codes), {left_out}"
+
     def _filled(self, cells: Cells, where: str) -> Floats:
         numbers = _as_floats(cells)
         missing = np.flatnonzero(np.isnan(numbers))
@@ -86,8 +104,7 @@ class Column:
         if bad or (len(missing) and self.fill is None):
             first = min([*bad, *([] if self.fill is not None else missing.tolist())])
             raise InvalidInputError(
-                f"{where}, data row {first + 1}, column {self.name!r}: {_trouble(cells[first])}, or leave the column "
-                f"out with --drop {self.name}."
+                f"{where}, data row {first + 1}, column {self.name!r}: {self._trouble(cells[first])}"
             )
         if len(missing):
             numbers[missing] = float(self.fill or 0.0)
@@ -192,10 +209,15 @@ def _learned(name: str, cells: Cells, where: str, encode: str, fill: Callable[[F
     if isinstance(cells, np.ndarray) or not encode or _are_numbers(cells):
         return Column(name) if fill is None else _with_fill(name, cells, where, fill)
     counts = Counter(sorted(_text(cell) for cell in cells if not is_missing(cell)))
-    if len(counts) > _MOST_CATEGORIES:
+    commas = [text for text in counts if _DECIMAL_COMMA.fullmatch(text)]
+    if 2 * len(commas) > len(counts):
         raise InvalidInputError(
-            f"{where}, column {name!r} has {len(counts)} different texts, more than the {_MOST_CATEGORIES} that are "
-            f"encoded; leave it out with --drop {name}, or group them."
+            f"{where}, column {name!r} has numbers with a decimal comma such as {commas[0]!r}; write them with a point."
+        )
+    if len(counts) > min(_MOST_CATEGORIES, max(_FEW_CATEGORIES, len(cells) / 2)):
+        raise InvalidInputError(
+            f"{where}, column {name!r} has {len(counts)} different texts in {len(cells)} rows: names or dates, it "
+            f"seems. Leave it out, --drop {shlex.quote(name)}, or group them."
         )
     most_frequent = counts.most_common(1)[0][0]
     return Column(name, encode, tuple(sorted(counts)), None if fill is None else most_frequent)
@@ -226,15 +248,8 @@ def _float(cell: Any) -> float:
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
-        return math.nan
+        return TRUTH.get(_text(cell).lower(), math.nan)
 
 
 def _text(cell: Any) -> str:
     return str(cell).strip()
-
-
-def _trouble(cell: Any) -> str:
-    if is_missing(cell):
-        return "the cell is empty. Fill it in, train with --impute median (or mean, most_frequent, a number)"
-    shown = repr(float(cell) if isinstance(cell, np.floating) else cell)
-    return f"{shown} is not a finite number. Correct it, train with --encode one_hot (or codes)"

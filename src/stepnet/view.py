@@ -30,7 +30,7 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
     def render() -> Grid:
         grid = Grid(box=None, pad_edge=False)
         for name in ("seconds", "left", "loss", "bound", "gap", "stage"):
-            grid.add_column(name, justify="right", min_width=8)
+            grid.add_column(name, justify="right", min_width=8, no_wrap=True)
         grid.add_column("", width=24)
         cells: list[Any] = ["-", "-", "-", "start", ""]
         for p in latest[-1:]:

@@ -135,3 +135,50 @@ def test_codes_of_an_autoencoder(tmp_path):
     assert set(lines[1:]) == {"0", "1"}
     assert stepnet("verify", "m.json", "t.csv", cwd=tmp_path).returncode == 0
     assert stepnet("report", "m.json", "t.csv", "--to", "text", cwd=tmp_path).returncode == 0
+
+
+def test_numbers_that_are_no_classes_are_named(tmp_path):
+    lines = [f"{i},{i * 1.5},{i % 3},{i % 2 == 0}" for i in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,price,three,flag", *lines]) + "\n")
+    for command in ("fit", "prove", "widths"):
+        result = stepnet(command, "t.csv", "--target", "price", cwd=tmp_path)
+        assert (result.returncode, "--task regression" in result.stderr) == (2, True)
+    for command in ("prove", "widths"):
+        result = stepnet(command, "t.csv", "--target", "three", cwd=tmp_path)
+        assert (result.returncode, f"{command} is for two classes, and there are 3" in result.stderr) == (2, True)
+    result = stepnet("fit", "t.csv", "--target", "three", "--hidden", "1", "--time-limit", "5", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    result = stepnet("verify", "model.json", "t.csv", "--target", "flag", cwd=tmp_path)
+    assert (result.returncode, "'True', which is not one of the classes [0, 1, 2]" in result.stderr) == (2, True)
+
+
+def test_booleans_are_the_same_in_parquet(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"a": [True, False, True], "y": [True, False, True]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for one, other in (("t.csv", "t.parquet"), ("t.parquet", "t.csv")):
+        assert stepnet("fit", one, "--target", "y", "--hidden", "1", cwd=tmp_path).returncode == 0
+        assert stepnet("verify", "model.json", other, "--target", "y", cwd=tmp_path).returncode == 0
+        assert stepnet("predict", "model.json", other, cwd=tmp_path).stdout.split()[1:] == ["True", "False", "True"]
+
+
+def test_features_are_written_as_programs_read_them(people):
+    stepnet(*FIT, "--encode", "one_hot", "--impute", "median", cwd=people)
+    stepnet("predict", "model.json", "people.csv", "--features", "rows.csv", "--out", "p.csv", cwd=people)
+    lines = (people / "rows.csv").read_text().splitlines()
+    assert lines[0] == "age,color=blue,color=green,color=red"
+    assert lines[2] == "38.0,1.0,0.0,0.0"
+    text = stepnet("report", "model.json", "people.csv", "--target", "ill", "--to", "text", cwd=people).stdout
+    assert "new.csv needs the 2 columns age, color." in " ".join(text.split())
+    assert "moved like numbers" in stepnet("attack", "model.json", "people.csv", cwd=people).stdout
+
+
+def test_what_is_no_model_or_no_table_is_named(people):
+    stepnet(*FIT, "--drop", "color", "--impute", "0", cwd=people)
+    stepnet("export", "model.json", "--to", "json", "--out", "net.json", cwd=people)
+    assert "is an exported network" in stepnet("predict", "net.json", "people.csv", cwd=people).stderr
+    assert "is a folder" in stepnet("predict", "model.json", ".", cwd=people).stderr
+    (people / "latin.csv").write_bytes("größe,y\n1,0\n".encode("latin-1"))
+    assert "save it as UTF-8" in stepnet("predict", "model.json", "latin.csv", cwd=people).stderr

@@ -15,9 +15,9 @@ from stepnet.errors import StepnetError
 
 EXIT_CODES = {
     0: "done",
-    EXIT_FALSE: "a claim is false, or what was asked for stays open",
+    EXIT_FALSE: "a claim is false, or the proof that was asked for stays open",
     EXIT_BAD_INPUT: "bad input; one line on standard error says what and the way out",
-    EXIT_INTERRUPTED: "interrupted; the best network so far is written",
+    EXIT_INTERRUPTED: "interrupted; the best network so far is written, if there is one",
 }
 
 app = typer.Typer(
@@ -80,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except MemoryError:
         code = complain("there is not enough memory for this; use fewer rows or a smaller --hidden.")
     except KeyboardInterrupt:
+        complain("interrupted before there was a result.")
         code = EXIT_INTERRUPTED
     _exit(code)
 

@@ -21,7 +21,7 @@ def radii_shown(found: Attacks, radii: Sequence[float]) -> list[float]:
     """Those asked for; without any, 0 and quantiles of those found."""
     finite = found.radii[np.isfinite(found.radii) & (found.radii > 0)]
     quantiles = np.quantile(finite, [0.1, 0.25, 0.5, 0.75, 0.9]).tolist() if len(finite) else []
-    return sorted(radii) or sorted({0.0, *quantiles})
+    return sorted(radii) or sorted({0.0, *(float(f"{one:.4g}") for one in quantiles)})
 
 
 def table_of_shares(found: Attacks, radii: Sequence[float]) -> str:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError
 
+_MOST_NUMBERS, _MOST_WHOLE_NUMBERS = 12, 100  # that may be classes
+
 if TYPE_CHECKING:
     from stepnet.cli.table import Table
     from stepnet.columns import Columns
@@ -58,7 +60,35 @@ def training_rows(
 
 
 def targets_of(table: Table, target: str, *, is_number: bool) -> Any:
-    return table.numbers([target])[:, 0] if is_number else table.labels(target)
+    if is_number:
+        return table.numbers([target])[:, 0]
+    labels = table.labels(target)
+    _require_classes(labels, target)
+    return labels
+
+
+def _require_classes(labels: Any, target: str) -> None:
+    """Raise where someone forgot to say that numbers are to be predicted."""
+    classes = {str(label) for label in labels.tolist()}
+    if len(classes) <= _MOST_NUMBERS:
+        return
+    try:
+        numbers = [float(one) for one in classes]
+    except ValueError:
+        return
+    if len(classes) > _MOST_WHOLE_NUMBERS or not all(number.is_integer() for number in numbers):
+        raise InvalidInputError(
+            f"the target {target!r} has {len(classes)} different numbers. To predict numbers, use fit --task "
+            f"regression; for classes, group them."
+        )
+
+
+def require_two_classes(labels: Any, command: str) -> None:
+    n_classes = len(set(labels.tolist()))
+    if n_classes > 2:
+        raise InvalidInputError(
+            f"{command} is for two classes, and there are {n_classes}. Give rows of two of them, or use fit."
+        )
 
 
 def targets_for(estimator: Any, table: Table, target: str) -> Any:

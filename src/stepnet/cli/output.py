@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-EXIT_FALSE = 1  # a claim is false, or what was asked for stays open
+from stepnet.files import write_atomically
+
+EXIT_FALSE = 1  # a claim is false, or the proof that was asked for stays open
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
@@ -24,6 +28,15 @@ def complain(message: str) -> int:
     """One line on standard error; the exit code that goes with it."""
     print(f"stepnet: {message}", file=sys.stderr)
     return EXIT_BAD_INPUT
+
+
+def write_rows(path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A CSV file, whole or not at all; numbers are written so that the same numbers are read."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+    write_atomically(path, text.getvalue())
 
 
 def plain(value: Any) -> Any:

@@ -58,7 +58,7 @@ class Table:
 
         from stepnet.columns import is_missing
 
-        cells = list(self.column(name))
+        cells = [str(cell) if isinstance(cell, bool) else cell for cell in self.column(name)]  # as a CSV file has it
         for i, cell in enumerate(cells):
             if is_missing(cell):
                 raise InvalidInputError(
@@ -78,7 +78,9 @@ def read_table(path: str | Path, text: Collection[str | None] = ()) -> Table:
     """Read a .csv or .parquet file with a header; the columns ``text`` are kept as they are written."""
     file = Path(path)
     if not file.is_file():
-        raise InvalidInputError(f"there is no file {str(path)!r}.")
+        raise InvalidInputError(
+            f"{str(path)!r} is a folder; give a file." if file.is_dir() else f"there is no file {str(path)!r}."
+        )
     table = _read_parquet(file) if file.suffix.lower() == ".parquet" else _read_csv(file, text)
     if not table.columns or not table.n_rows:
         raise InvalidInputError(f"{path} has no rows; it needs a header and at least one row.")
@@ -90,7 +92,7 @@ def _read_csv(file: Path, text: Collection[str | None]) -> Table:
         table, mixed = _parsed(file, text)
         return _parsed(file, {*text, *mixed})[0] if mixed else table
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInputError(f"{file} is not a CSV file in UTF-8 ({error}).") from error
+        raise InvalidInputError(f"{file} is not a CSV file in UTF-8 ({error}); save it as UTF-8.") from error
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile, EOFError, OSError) as error:
         if file.suffix.lower() not in {*_OPENERS, ".zip"}:
             raise

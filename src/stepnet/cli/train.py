@@ -16,13 +16,14 @@ from stepnet.cli.inputs import (
     check_writable,
     constraints_of,
     method_of,
+    require_two_classes,
     sparsity_of,
     threshold_of,
     training_rows,
     weights_of,
     widths_of,
 )
-from stepnet.cli.output import EXIT_FALSE, EXIT_INTERRUPTED, complain, say
+from stepnet.cli.output import EXIT_FALSE, EXIT_INTERRUPTED, complain, say, write_rows
 from stepnet.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def demo(
     columns = Columns(tuple(Column(name) for name in bunch.feature_names))
     rows = Rows(columns, X_train, y_train, None)
     if data is not None:
-        _write_rows(rows, _DEMO_TARGET, data)
+        cells = [[*(f"{value:g}" for value in row), label] for row, label in zip(rows.X, rows.y, strict=True)]
+        write_rows(data, [*rows.names, _DEMO_TARGET], cells)
     classifier = StepClassifier(hidden=widths_of(hidden), time_limit=time_limit, random_state=0)
     _fit(classifier, rows, out)
     accuracy = classifier.score(X_test, y_test)
@@ -194,6 +196,7 @@ def prove(
     for path in filter(None, (save, out)):
         check_writable(path, is_new_folder=path is save)
     rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
+    require_two_classes(rows.y, "prove")
     classifier = StepClassifier(hidden=widths_of(hidden), time_limit=time_limit, random_state=random_state)
     _fit(classifier, rows, out)
     lines = [_summary(classifier), *(f"  chosen   {way}" for way in classifier.result_.ways)]
@@ -244,6 +247,7 @@ def widths(
     if plot is not None:
         check_plot(plot)
     rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
+    require_two_classes(rows.y, "widths")
     found = smallest_width(
         rows.X,
         rows.y,
@@ -253,7 +257,9 @@ def widths(
         time_limit=time_limit,
         random_state=random_state,
         show=lambda one: print(
-            f"{one.width:3} neurons: loss {one.loss:g}, bound {one.bound:g}", file=sys.stderr, flush=True
+            f"{one.width:3} {'neuron' if one.width == 1 else 'neurons'}: loss {one.loss:g}, bound {one.bound:g}",
+            file=sys.stderr,
+            flush=True,
         ),
     )
     lines = [str(found)]
@@ -305,16 +311,3 @@ def _facts(estimator: BaseStep, out: Path | None) -> dict[str, Any]:
 def _exit_if_interrupted(estimator: BaseStep) -> None:
     if estimator.certificate_.stop_reason == "interrupted":
         sys.exit(EXIT_INTERRUPTED)
-
-
-def _write_rows(rows: Rows, target: str, path: Path) -> None:
-    import csv
-    import io
-
-    from stepnet.files import write_atomically
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*rows.names, target])
-    writer.writerows([*(f"{value:g}" for value in row), label] for row, label in zip(rows.X, rows.y, strict=True))
-    write_atomically(path, text.getvalue())

@@ -19,7 +19,7 @@ from stepnet.cli.inputs import (
     weights_of,
     widths_of,
 )
-from stepnet.cli.output import EXIT_FALSE, say
+from stepnet.cli.output import EXIT_FALSE, say, write_rows
 from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError
 
@@ -34,18 +34,24 @@ def predict(
     model: options.Model,
     data: options.Data,
     out: Annotated[Path | None, typer.Option(help="CSV file to write; default: standard output.")] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(help="Also write the features, as exported programs read them.", show_default=False),
+    ] = None,
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
     """Predict the class, the number or the code of every row of a table."""
     from stepnet.files import write_atomically
 
-    if out is not None:
-        check_writable(out)
-    estimator, _, X = loaded(model, read_table(data))
+    for path in filter(None, (out, features)):
+        check_writable(path)
+    estimator, names, X = loaded(model, read_table(data))
     is_code = not hasattr(estimator, "predict")  # of an autoencoder
     answers = estimator.transform(X) if is_code else estimator.predict(X)
     text = csv_of(answers, "code" if is_code else "prediction")
+    if features is not None:
+        write_rows(features, names, X.tolist())
     facts = {"model": model, "rows": len(answers), "out": out}
     if out is not None:
         write_atomically(out, text)
@@ -150,6 +156,8 @@ def attack(
     norms: Any = norm
     found = attack_rows(classifier, X, labels, norm=norms, n_jobs=n_jobs)
     lines = [table_of_shares(found, radius or [])]
+    if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
+        lines.append("features that stand for text are moved like numbers, as far as all others")
     if out is not None:
         write_csv(found, classifier, names, out)
         lines.append(f"moved rows written to {out}")
@@ -169,7 +177,7 @@ def report(
     target: Annotated[str, typer.Option(help="Column with the classes or numbers.", show_default=False)] = "",
     test: Annotated[Path | None, typer.Option(help="Table with rows to test on.", show_default=False)] = None,
     out: Annotated[
-        Path | None, typer.Option(help="File to write; default: the model's name.", show_default=False)
+        Path | None, typer.Option(help="File to write; default: report.html or report.md.", show_default=False)
     ] = None,
     to: Annotated[str, typer.Option(help="html, markdown, or text for the terminal.")] = "html",
     radius: Annotated[

@@ -136,8 +136,9 @@ def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] 
     counted = unknown if weights is None else unknown & (weights > 0)
     if counted.any():
         raise InvalidInputError(
-            f"y has the label {y[counted][0]!r}, which is not one of the classes {classes.tolist()} of the model. "
-            f"Give all of them as classes= to the first partial_fit, or fit a new model."
+            f"y has the label {y[counted].tolist()[0]!r}, which is not one of the classes {classes.tolist()} of the "
+            f"model. Give the targets that it was trained on; for new classes give all of them as classes= to the "
+            f"first partial_fit, or fit a new model."
         )
     return np.where(unknown, 0, np.searchsorted(classes, y).clip(0, len(classes) - 1)).astype(np.int64)
 

@@ -35,6 +35,10 @@ _ESTIMATORS: dict[str, type[BaseStep]] = {
 
 def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a JSON file, whole or not at all."""
+    if not isinstance(estimator, BaseStep):
+        raise InvalidInputError(
+            f"save takes an estimator of stepnet, not a {type(estimator).__name__}; give its last step."
+        )
     check_is_fitted(estimator)
     try:
         text = json.dumps(_content(estimator), indent=1, allow_nan=False)
@@ -70,6 +74,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise InvalidInputError(f"cannot read the model file {str(path)!r}: {error.strerror}.") from error
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ModelFileError(_damaged(path, f"it is not JSON ({error})")) from error
+    if isinstance(content, dict) and content.get("format") == "stepnet network":
+        raise ModelFileError(f"{str(path)!r} is an exported network; give the model file that fit wrote.")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelFileError(_damaged(path, "it was not written by stepnet"))
     if content.get("version") != VERSION:

@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from stepnet.data import Dataset
 from stepnet.estimators.checkpoint import Checkpoint, Reached
 from stepnet.limits import Budget
+from stepnet.memory import require
 from stepnet.methods.base import Method, Run
 from stepnet.network import Network
 from stepnet.parallel import in_order
@@ -31,6 +32,21 @@ def pair_problems(problem: Problem, n_classes: int) -> list[Problem]:
     return problems
 
 
+def require_votes(problem: Problem, n_classes: int, n_rounds: int = 1) -> None:
+    """Raise if the vote, all pairs side by side in one network, would not fit into memory."""
+    n_networks = n_rounds * n_classes * (n_classes - 1) // 2
+    below = problem.dataset.n_features
+    entries = 0
+    for number, width in enumerate(problem.architecture.widths):
+        entries += n_networks * width * (n_networks if number else 1) * below
+        below = width
+    require(
+        2 * 8.0 * entries,
+        f"the vote of {n_networks} networks, a pair of {n_classes} classes each,",
+        "Use output='one_hot' or 'ordinal', or fewer classes; for numbers, a regressor.",
+    )
+
+
 def train_pairs(
     problem: Problem,
     n_classes: int,
@@ -42,6 +58,7 @@ def train_pairs(
     checkpoint: Checkpoint | None = None,
 ) -> list[Network]:
     """The networks of all pairs, each with its share of the time and a seed of its own."""
+    require_votes(problem, n_classes)
     problems = pair_problems(problem, n_classes)
     jobs = max(1, int(effective_n_jobs(n_jobs)))
     before = [None if checkpoint is None else checkpoint.reached(f"pair {number}") for number in range(len(problems))]

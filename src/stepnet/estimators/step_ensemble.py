@@ -16,7 +16,7 @@ from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError, NoNetworkError
 from stepnet.estimators.base import FLOATS, checked_n_jobs
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
-from stepnet.estimators.pairs import pair_problems, train_pair
+from stepnet.estimators.pairs import pair_problems, require_votes, train_pair
 from stepnet.limits import Budget
 from stepnet.methods.base import Method
 from stepnet.methods.learn import Learn
@@ -109,6 +109,8 @@ class StepEnsembleClassifier(BaseStepClassifier):
             n_classes = len(self.classes_)
             parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
             method.require(parts[0])
+            if n_classes > 2:
+                require_votes(problem, n_classes, self.n_estimators)
             self.members_ = _train_members(parts, self.n_estimators, method, seed, budget, n_jobs)
             network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
             votes = vote_problem(problem, network)

@@ -111,6 +111,15 @@ def is_within_reach(proof: Refutation) -> bool:
     return find_spec(CHECKER) is not None and proof.size <= _DRUP
 
 
+def why_not_checked(proof: Refutation) -> str:
+    """Why the verified checker is not asked."""
+    return (
+        f"too large for {CHECKER}"
+        if find_spec(CHECKER) is not None
+        else f"{CHECKER} is not installed ('stepnet[check]')"
+    )
+
+
 def passes_checker(proof: Refutation, time_limit: float) -> bool | None:
     """What the verified checker says, in a process of its own; None if the time is up."""
     with tempfile.TemporaryDirectory() as folder:

@@ -40,7 +40,6 @@ from stepnet.proofs.base import accepts_correct_sets, width_of
 from stepnet.proofs.clauses import Formula
 from stepnet.proofs.pool import Pool
 from stepnet.proofs.refutation import (
-    CHECKER,
     SECOND_TITLE,
     TITLE,
     Literals,
@@ -49,6 +48,7 @@ from stepnet.proofs.refutation import (
     is_within_reach,
     passes_checker,
     refutation,
+    why_not_checked,
 )
 from stepnet.proofs.sat import LARGEST_SUM, GateDecision, Weights
 from stepnet.verification import Check, Verification
@@ -369,7 +369,7 @@ class _Reading:
         if again is None:
             return Check(claim, None, f"{found}; {SECOND_TITLE} had no time to repeat it")
         word = "refutes the clauses again" if again else "finds no contradiction"
-        return Check(claim, again, f"{found}; too large for {CHECKER}, so {SECOND_TITLE} {word} ({seconds:.1f} s)")
+        return Check(claim, again, f"{found}; {why_not_checked(proof)}, so {SECOND_TITLE} {word} ({seconds:.1f} s)")
 
     def _must_stop(self) -> bool:
         return self.budget.stop_reason is not None

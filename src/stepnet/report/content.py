@@ -63,6 +63,7 @@ class Report:
     weight: str
     estimator: str
     has_names: bool  # of features, in the model
+    columns: tuple[str, ...]  # of tables, where they were encoded
     classes: tuple[str, ...]
     features: tuple[Feature, ...]
     layers: tuple[NeuronLayer, ...]
@@ -129,6 +130,7 @@ class Report:
             weight=weight,
             estimator=type(estimator).__name__,
             has_names=hasattr(estimator, "feature_names_in_"),
+            columns=tuple(column.name for column in getattr(getattr(estimator, "columns_", None), "columns", ())),
             classes=names.classes,
             features=tuple(features_of(network, names.features, _meanings(estimator, network), X)),
             layers=tuple(layers),

@@ -62,7 +62,7 @@ def _on_the_command_line(report: Report) -> tuple[Block, ...]:
             Paragraph("The other commands are for models with one answer a row."),
         )
     lines = [f"stepnet predict {model} new.csv --out answers.csv", *_verify_commands(report), export]
-    names = [feature.name for feature in report.features]
+    names = list(report.columns) or [feature.name for feature in report.features]
     return (
         Code("Predict, verify, export", "console", "\n".join(lines)),
         Paragraph(f"new.csv needs {_columns(names) if report.has_names else f'{len(names)} columns of numbers'}."),
@@ -73,7 +73,7 @@ def _columns(names: list[str]) -> str:
     if len(names) == 1:
         return f"the column {names[0]}"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"a column for each of the {len(names)} features: {', '.join(names[:_MOST_NAMES])}{more}"
+    return f"the {len(names)} columns {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def _python(report: Report) -> str:
@@ -81,7 +81,11 @@ def _python(report: Report) -> str:
     lines = ["import stepnet", "", f"model = stepnet.load({report.model_name!r})"]
     row = f"[[0.0] * {n_features}]" if n_features > 1 else "[[0.0]]"
     rows = row
-    if report.has_names:
+    if report.columns:
+        lines.insert(0, "import pandas")
+        lines.append('table = pandas.read_csv("new.csv")')
+        rows = 'pandas.DataFrame(model.columns_.numbers(table, "new.csv"), columns=model.feature_names_in_)'
+    elif report.has_names:
         lines.insert(0, "import pandas")
         rows = f"pandas.DataFrame({row}, columns=model.feature_names_in_)"
     call = "transform" if report.estimator == "StepAutoencoder" else "predict"
