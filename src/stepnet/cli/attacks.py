@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stepnet.files import write_atomically
+from stepnet.cli.output import write_rows
 from stepnet.plots import write_plot
 
 if TYPE_CHECKING:
@@ -36,15 +34,13 @@ def table_of_shares(found: Attacks, radii: Sequence[float]) -> str:
 
 def write_csv(found: Attacks, classifier: Any, names: Sequence[str], path: Path) -> None:
     """A line a row: radius, size of the move, the answer after it, and the moved row."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["radius", "size", "prediction", *names])
     moved = np.isfinite(found.sizes)
     answers = iter(classifier.predict(found.points[moved]) if moved.any() else [])
+    rows = []
     for radius, size, point, is_moved in zip(found.radii, found.sizes, found.points, moved, strict=True):
         cells = [next(answers), *map(float, point)] if is_moved else [""] * (1 + len(point))
-        writer.writerow([float(radius), float(size), *cells])
-    write_atomically(path, text.getvalue())
+        rows.append([float(radius), float(size), *cells])
+    write_rows(path, ["radius", "size", "prediction", *names], rows)
 
 
 def draw(found: Attacks, norm: str, path: Path) -> None:

@@ -52,7 +52,7 @@ def training_rows(
     names = [name for name in table.names if name not in left_out]
     if not names:
         raise InvalidInputError(f"{data} has no column beside {', '.join(filter(None, left_out))} to learn from.")
-    weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
+    weights = weights_in(table, sample_weight)
     columns = Columns.learn(table.columns, names, table.path, encode=encode, impute=impute)
     if len(set(columns.features)) < len(columns.features):
         raise InvalidInputError(f"{data}: encoded columns get names that others have already; rename a column.")
@@ -102,15 +102,33 @@ def targets_for(estimator: Any, table: Table, target: str) -> Any:
     return targets_of(table, target, is_number=isinstance(estimator, StepRegressor))
 
 
+def rows_for(
+    estimator: Any, data: Path, target: str, sample_weight: str | None = None
+) -> tuple[list[str], Any, Any, Any]:
+    """Names and numbers of the features, targets and weights of a table, as a model wants them."""
+    table = read_table(data, text=[target])
+    names, X = features_of(estimator, table, (target, sample_weight))
+    return names, X, targets_for(estimator, table, target), weights_in(table, sample_weight)
+
+
+def weights_in(table: Table, column: str | None) -> Any:
+    return None if column is None else table.numbers([column])[:, 0]
+
+
 def loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
     """A model, its features, and the rows of a table as it wants them."""
     from stepnet import load
 
     estimator = load(model)
     names, X = features_of(estimator, table, left_out)
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_  # the rows are a plain array, already in the right order
+    forget_names(estimator)
     return estimator, names, X
+
+
+def forget_names(estimator: Any) -> None:
+    """Rows from tables are plain arrays, already in the right order."""
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
 def features_of(estimator: Any, table: Table, left_out: Collection[str | None] = ()) -> tuple[list[str], Any]:

@@ -31,12 +31,17 @@ def complain(message: str) -> int:
 
 
 def write_rows(path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A CSV file, whole or not at all; numbers are written so that the same numbers are read."""
+    """A CSV file, whole or not at all."""
+    write_atomically(path, csv_text(names, rows))
+
+
+def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Numbers are written so that the same numbers are read."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)
-    write_atomically(path, text.getvalue())
+    return text.getvalue()
 
 
 def plain(value: Any) -> Any:

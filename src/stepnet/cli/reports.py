@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from stepnet.cli.inputs import check_writable, features_of, targets_for
+from stepnet.cli.inputs import check_writable, rows_for
 from stepnet.cli.output import EXIT_FALSE
-from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    pass
 
 _ENDINGS = {"html": "report.html", "markdown": "report.md", "text": ""}
 
@@ -66,7 +62,5 @@ def _rows(estimator: Any, data: Path | None, target: str, sample_weight: str | N
     """Features, targets and weights of a table, as the model wants them; None without one."""
     if data is None:
         return None
-    table = read_table(data, text=[target])
-    _, X = features_of(estimator, table, (target, sample_weight))
-    weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
-    return X, targets_for(estimator, table, target), weights
+    _, X, y, weights = rows_for(estimator, data, target, sample_weight)
+    return X, y, weights

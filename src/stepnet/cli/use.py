@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepnet.cli import options
+from stepnet.cli.exports import ENDINGS, export_model
 from stepnet.cli.inputs import (
     check_plot,
     check_writable,
+    forget_names,
     loaded,
-    targets_for,
+    rows_for,
     threshold_of,
     training_rows,
     weights_of,
     widths_of,
 )
-from stepnet.cli.output import EXIT_FALSE, say, write_rows
+from stepnet.cli.output import EXIT_FALSE, csv_text, say, write_rows
 from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from stepnet.verification import Verification
 
 PROGRAMS = ("mps", "lp")
-NETWORKS = ("c", "onnx", "json", "rules")
+NETWORKS = tuple(ENDINGS)
 
 
 def predict(
@@ -64,18 +66,10 @@ def predict(
 
 def csv_of(answers: Any, name: str) -> str:
     """Answers as a CSV file; several numbers a row as several columns."""
-    import csv
-    import io
-
-    if answers.ndim == 1 and not any(mark in str(one) for one in set(answers.tolist()) for mark in ',"\r\n'):
-        return "\n".join([name, *map(str, answers)]) + "\n"
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     rows = answers[:, None] if answers.ndim == 1 else answers
     many = rows.shape[1] > 1
-    writer.writerow([f"{name}{number}" for number in range(rows.shape[1])] if many else [name])
-    writer.writerows(rows.tolist())
-    return text.getvalue()
+    names = [f"{name}{number}" for number in range(rows.shape[1])] if many else [name]
+    return csv_text(names, rows.tolist())
 
 
 def verify(
@@ -115,10 +109,11 @@ def verify(
 def _verified(
     model: Path, data: Path, target: str, sample_weight: str | None, resolve: bool, time_limit: float
 ) -> Verification:
-    table = read_table(data, text=[target])
-    estimator, _, X = loaded(model, table, (target, sample_weight))
-    weights = None if sample_weight is None else table.numbers([sample_weight])[:, 0]
-    labels = targets_for(estimator, table, target)
+    from stepnet import load
+
+    estimator = load(model)
+    _, X, labels, weights = rows_for(estimator, data, target, sample_weight)
+    forget_names(estimator)
     found: Verification = estimator.verify(X, labels, weights, resolve=resolve, time_limit=time_limit)
     return found
 
@@ -225,8 +220,6 @@ def export(
 ) -> None:
     """Write a model for elsewhere (C, ONNX, JSON, rules), or the mixed-integer program of a table (.mps, .lp)."""
     if to in NETWORKS:
-        from stepnet.cli.exports import export_model
-
         export_model(source, to, out, inputs, check, dtype)
         return
     if to not in PROGRAMS:
