@@ -117,3 +117,9 @@ def test_only_thresholds_of_their_own_allow_a_shift():
     integers = make_problem([[0.5, 1.0], [0.75, 2.0]], [0, 1], weights="ternary").scaling
     assert integers.grid == 4.0
     assert (integers.factor == 1).all()
+
+
+def test_the_smallest_floats_are_scaled_by_finite_factors():
+    scaling = Scaling.fit(np.array([[0.0], [1e-320]]), centre=True)
+    assert np.isfinite(scaling.factor).all()
+    assert np.isfinite(scaling.shift).all()

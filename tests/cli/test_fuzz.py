@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 import fuzzing
 
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+FEW = settings(
+    max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate], derandomize=True
+)
 
 
 @pytest.fixture(scope="module")
