@@ -79,8 +79,8 @@ def test_many_rows_are_answered_in_chunks_like_few():
 
 def test_summary_names_features_and_neurons():
     text = XOR_NETWORK.summary(["rain", "sun"])
-    assert "h1_0 = [+1·rain +1·sun >= 0.5]" in text
-    assert "output = [+1·h1_0 +1·h1_1 >= 1.5]" in text
+    assert "h1: on where rain + sun ≥ 0.5" in text
+    assert "output: 1 where h1 and h2, else 0" in text
 
 
 @pytest.mark.parametrize(

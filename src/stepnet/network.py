@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stepnet.activation import ARGMAX, IDENTITY, STEP, Activation, Head, Staircase, from_plain, to_plain
+from stepnet.activation import ARGMAX, IDENTITY, STEP, Activation, Staircase, from_plain, to_plain
 from stepnet.arithmetic import Floats, accurate_sums, activations, argmax
 from stepnet.errors import InvalidInputError, ModelFileError
+from stepnet.rules import Words, hidden_names
 
 Levels = NDArray[np.int16]  # how many thresholds a neuron's value has reached: for steps, its bits
 
@@ -249,13 +250,19 @@ class Network:
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
         """The network as readable rules, one neuron a line."""
         names = [f"x{i}" for i in range(self.n_features)] if feature_names is None else list(feature_names)
-        lines = [f"step network {self.n_features} -> " + " -> ".join(map(str, self.widths))]
-        for k, layer in enumerate(self.layers, start=1):
-            is_output = k == len(self.layers)
-            new_names = ["output"] if is_output and layer.width == 1 else [f"h{k}_{j}" for j in range(layer.width)]
-            for name, weights, threshold in zip(new_names, layer.weights, layer.thresholds, strict=True):
-                lines.append(f"  {name} = {_rule(layer.activation, _linear(weights, names), threshold)}")
-            names = new_names
+        words, lines = Words(), [f"step network {self.n_features} -> " + " -> ".join(map(str, self.widths))]
+        values: Sequence[float] = ()
+        for k, layer in enumerate(self.layers):
+            is_output = k == len(self.layers) - 1
+            answers = [f"{value:g}" for value in layer.activation.values] if is_output else ()
+            own = _output_names(layer) if is_output else hidden_names(self.widths, k)
+            for name, weights, ends in zip(own, layer.weights.tolist(), layer.thresholds.tolist(), strict=True):
+                ends = ends if isinstance(ends, list) else [ends]
+                rule = words.rule(layer.activation, weights, ends, names, values=values, answers=answers)
+                lines.append(f"  {name}: {rule}")
+            names, values = own, layer.activation.values
+        if self.layers[-1].activation == ARGMAX:
+            lines.append("  the largest answers, the first of equal ones")
         return "\n".join(lines)
 
     @property
@@ -332,21 +339,8 @@ def _numbers(values: Any, n_axes: int) -> Floats:
     return array.astype(np.float64)
 
 
-def _rule(activation: Activation, value: str, threshold: Any) -> str:
-    if activation == STEP:
-        return f"[{value} >= {threshold:.6g}]"
-    if isinstance(activation, Head):
-        return f"{value} - {threshold:.6g}" + (", the largest answers" if activation == ARGMAX else "")
-    values = activation.values
-    ends = np.atleast_1d(threshold)
-    return f"{values[0]:g}" + "".join(
-        f", {level:g} from {value} >= {end:.6g}" for level, end in zip(values[1:], ends, strict=True)
-    )
-
-
-def _linear(weights: Floats, names: Sequence[str]) -> str:
-    terms = [f"{weight:+.6g}·{name}" for weight, name in zip(weights, names, strict=True) if weight]
-    return " ".join(terms) or "0"
+def _output_names(layer: Layer) -> list[str]:
+    return ["output"] if layer.width == 1 else [f"output {j + 1}" for j in range(layer.width)]
 
 
 def majority(networks: Sequence[Network]) -> Network:

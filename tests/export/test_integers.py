@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepnet.activation import ARGMAX, STEP, Staircase
-from stepnet.export.integers import at_least, digits, n_digits, over_bits
+from stepnet.export.integers import digits, n_digits, over_bits
 from stepnet.network import Layer, Network
 
 numbers = (
@@ -53,17 +53,3 @@ def test_digits_add_up_to_the_number(value, n_bits):
 def test_a_number_of_more_digits_is_no_number_of_fewer():
     with pytest.raises(OverflowError):
         digits(1 << 40, 8, 3)
-
-
-@given(st.lists(st.integers(-4, 4), min_size=1, max_size=5), st.integers(-12, 12))
-def test_counts_are_found_where_there_are_any_and_nowhere_else(weights, end):
-    used = [weight for weight in weights if weight]
-    reached = {}  # by the number of conditions that hold
-    for bits in itertools.product((0, 1), repeat=len(used)):
-        n_held = sum(bit == (weight > 0) for bit, weight in zip(bits, used, strict=True))
-        reached.setdefault(n_held, set()).add(sum(w * b for w, b in zip(used, bits, strict=True)) >= end)
-    is_count = all(len(answers) == 1 for answers in reached.values())
-    count = at_least(weights, end)
-    assert (count is not None) == is_count
-    if count is not None:
-        assert all(answers == {n_held >= count} for n_held, answers in reached.items())

@@ -21,7 +21,7 @@ def test_text_fits_the_width(width):
     text = to_text(Report.of(xor(), (SQUARE, [0, 1, 1, 0], None)), width=width)
     code = [line for line in text.splitlines() if line.startswith("    ")]
     assert all(len(line) <= width for line in text.splitlines() if line not in code)
-    assert "h1 is on and h2" in text
+    assert "h1 and not h2" in text
 
 
 def test_text_has_no_characters_that_steer_a_terminal():

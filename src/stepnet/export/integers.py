@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from stepnet.activation import ARGMAX
 from stepnet.network import Layer
+from stepnet.rules import at_least
 
 
 @dataclass(frozen=True)
@@ -91,19 +92,6 @@ def _reaching(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> S
         all_weights.append(weights)
         all_ends.append(cut)
     return Sums(all_weights, all_ends)
-
-
-def at_least(weights: Sequence[int], end: int) -> int | None:
-    """If the sum over bits reaches ``end`` just where at least k conditions hold, this k.
-
-    The conditions: bits of positive weights are on, those of negative ones off. 0 is always, more than all is never.
-    """
-    sizes = sorted(abs(weight) for weight in weights if weight)
-    end += sum(-weight for weight in weights if weight < 0)
-    if end <= 0 or end > sum(sizes):
-        return 0 if end <= 0 else len(sizes) + 1
-    count = next(k for k in range(1, len(sizes) + 1) if sum(sizes[-k:]) >= end)
-    return count if sum(sizes[:count]) >= end else None
 
 
 def _compared(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> Sums:

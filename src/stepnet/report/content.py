@@ -219,7 +219,7 @@ def _trace(estimator: Any) -> Trace:
 
 def _names(estimator: BaseStep) -> Names:
     n_features = estimator.network_.n_features
-    given = getattr(estimator, "feature_names_in_", [f"x{i + 1}" for i in range(n_features)])
+    given = getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(n_features)])
     features = tuple(map(clean, given))
     if isinstance(estimator, BaseStepClassifier):
         return Names(features, classes=tuple(map(clean, estimator.classes_.tolist())))

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.activation import ARGMAX, IDENTITY, STEP
+from stepnet.activation import ARGMAX, IDENTITY
 from stepnet.arithmetic import Floats
 from stepnet.network import Layer, Network
-from stepnet.report.rules import rule_of
+from stepnet.rules import Words, hidden_names
 
 _MOST_WORK = 20_000_000  # rows × neurons × neurons above, up to which it is asked which rows hang on a neuron
 _BINS = 12
+_WORDS = Words(digits=4, most_terms=30, is_scaled=True)
 
 
 @dataclass(frozen=True)
@@ -105,8 +106,8 @@ def layers_of(network: Network, names: Names, X: Floats | None, hanging: Floats 
     inputs, found = names.features, []
     for k, layer in enumerate(network.layers):
         is_last = k == len(network.layers) - 1
-        own = _output_names(layer, names) if is_last else _hidden_names(network, k)
-        are_bits = k > 0 and network.layers[k - 1].activation == STEP
+        own = _output_names(layer, names) if is_last else hidden_names(network.widths, k)
+        values = network.layers[k - 1].activation.values if k else ()
         neurons = []
         for j, name in enumerate(own):
             weights = tuple(layer.weights[j].tolist())
@@ -117,7 +118,7 @@ def layers_of(network: Network, names: Names, X: Floats | None, hanging: Floats 
                     name,
                     weights,
                     thresholds,
-                    rule_of(layer.activation, weights, thresholds, inputs, answers, are_bits=are_bits),
+                    _WORDS.rule(layer.activation, weights, thresholds, inputs, values=values, answers=answers),
                     float(importances[k][j]),
                     _rows_at(layer, levels[k], j),
                     None if hanging is None or k > 0 else int(hanging[:, j].sum()),
@@ -166,11 +167,6 @@ def _rows_at(layer: Layer, levels: Any, j: int) -> tuple[int, ...] | None:
     if levels is None or layer.activation in (ARGMAX, IDENTITY):
         return None
     return tuple(np.bincount(levels[:, j], minlength=layer.activation.n_thresholds + 1).tolist())
-
-
-def _hidden_names(network: Network, k: int) -> list[str]:
-    mark = "h" if len(network.layers) == 2 else f"h{k + 1}."
-    return [f"{mark}{j + 1}" for j in range(network.widths[k])]
 
 
 def _output_names(layer: Layer, names: Names) -> list[str]:
