@@ -119,7 +119,11 @@ def test_only_thresholds_of_their_own_allow_a_shift():
     assert (integers.factor == 1).all()
 
 
-def test_the_smallest_floats_are_scaled_by_finite_factors():
-    scaling = Scaling.fit(np.array([[0.0], [1e-320]]), centre=True)
+@pytest.mark.parametrize("other", [1e-320, 1e-300, 1.0, 1e17, 1e300])
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e-20, 1e20, 1e300])
+@pytest.mark.parametrize("centre", [True, False])
+def test_factors_are_finite_for_floats_of_any_size(size, other, centre):
+    scaling = Scaling.fit(np.array([[0.0, other], [size, 1.0], [-size / 3, -other]]), centre=centre)
     assert np.isfinite(scaling.factor).all()
+    assert (scaling.factor > 0).all()
     assert np.isfinite(scaling.shift).all()

@@ -173,7 +173,7 @@ class Scaling:
         with np.errstate(over="ignore"):  # infinity is cut off like all that is too large
             shift = np.clip(np.round((low + high) / 2 / grid), -(2.0**53), 2.0**53) * grid
         widen = _power_of_two_above(np.maximum(high - shift, shift - low))
-        widen = np.minimum(widen, 2.0**1000 / factor)  # their product must be a float too
+        widen = np.minimum(widen, 2.0**1000 / np.maximum(factor, 1.0))  # their product must be a float too
         kept = high > low
         if not kept.any():
             kept[:1] = True
