@@ -206,7 +206,7 @@ def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named
         assert Exact().check(wide_problem(hidden, n_features=3)).name == name
     assert Exact().check(wide_problem((2,), "layer")).name == "tight"
     weighted = make_problem([[0.0], [1.0]], [0, 1], (2,), sample_weight=[0.1234, 0.77])
-    assert Exact().check(weighted).name == "gates"
+    assert Exact().check(weighted).name == "cells"
 
 
 @pytest.mark.parametrize(

@@ -131,9 +131,6 @@ def test_what_is_too_large_is_refused_with_an_estimate():
         solve(large, Exact(formulation="cells"))
     with pytest.raises(NotAcceptedError, match="up to 5 features and 3 neurons; got 6 features"):
         solve(make_problem(rng.normal(size=(9, 6)), np.arange(9) % 2, (2,)), Exact(formulation="cells"))
-    uneven = make_problem(rng.normal(size=(9, 2)), np.arange(9) % 2, (2,), sample_weight=rng.random(9))
-    with pytest.raises(NotAcceptedError, match="multiples of one number"):
-        solve(uneven, Exact(formulation="cells"))
 
 
 def test_a_limit_claims_nothing():

@@ -46,6 +46,8 @@ def test_two_neurons_are_referred_to_sat():
         solve(make_problem([[0.0], [1.0]], [0, 1], (2,)), ALONE)
 
 
-def test_weights_without_a_common_measure_are_refused():
-    with pytest.raises(NotAcceptedError, match="formulation='gates'"):
-        solve(make_problem([[0.0], [1.0], [2.0]], [0, 1, 0], (1,), sample_weight=[0.123, 0.77, 1e-8]), ALONE)
+def test_a_row_that_is_all_but_weightless_does_not_vanish():
+    problem = make_problem([[0.0], [1.0], [2.0]], [0, 1, 0], (1,), sample_weight=[0.123, 0.77, 1e-8])
+    certificate, _ = solve(problem, ALONE)
+    assert (certificate.status, certificate.loss, certificate.scope) == ("OPTIMAL", 1e-8, "all networks")
+    assert certificate.bound == pytest.approx(1e-8, rel=1e-6)

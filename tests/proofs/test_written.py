@@ -165,6 +165,28 @@ def test_weights_of_rows_and_other_widths(tmp_path, hidden):
     assert verify_proof(tmp_path / "proof")
 
 
+@pytest.mark.parametrize("kind", ["of classes", "of rows"])
+def test_weights_without_a_common_measure_are_proven_too(kind, tmp_path):
+    X, y = rows()
+    weights = np.where(y, 0.7 / 3, 1 / 7) if kind == "of classes" else np.random.default_rng(0).uniform(0.1, 1, 26)
+    problem = make_problem(X, y, (2,), sample_weight=weights)
+    certificate, result = solve(problem, Prove(), time_limit=60)
+    assert (certificate.status, certificate.scope) == ("OPTIMAL", "all networks")
+    write_proof(tmp_path / "proof", problem, result.network, certificate.bound, subsystems=result.subsystems)
+    verification = verify_proof(tmp_path / "proof")
+    assert verification, verification
+    claims = json.loads((tmp_path / "proof" / "proof.json").read_text())
+    assert claims["bound"] == pytest.approx(certificate.loss, rel=1e-6)
+    assert bool(claims["heavy"]) == (kind == "of rows")
+    if claims["heavy"]:
+        changed(tmp_path / "proof" / "proof.json", lambda claims: claims["heavy"][0].pop())
+        assert "are lighter" in str(verify_proof(tmp_path / "proof"))
+        changed(tmp_path / "proof" / "proof.json", lambda claims: claims["heavy"].pop(0))
+        assert "does not follow" in str(verify_proof(tmp_path / "proof"))
+        changed(tmp_path / "proof" / "proof.json", lambda claims: claims["heavy"].append([0, 0, 0, 0, 0, 0, 0]))
+        assert "different rows" in str(verify_proof(tmp_path / "proof"))
+
+
 def test_what_cannot_be_proven_is_not_written(tmp_path):
     X, y = rows()
     problem = make_problem(X, y, (2,))
@@ -176,9 +198,6 @@ def test_what_cannot_be_proven_is_not_written(tmp_path):
         write_proof(target, problem, result.network, certificate.loss, budget=Budget(0.0))
     with pytest.raises(NotAcceptedError, match="up to 5 neurons"):
         write_proof(target, make_problem(X, y, (6,)), result.network, 1.0)
-    uneven = make_problem(X, y, (2,), sample_weight=np.random.default_rng(0).random(26))
-    with pytest.raises(NotAcceptedError, match="multiples of one number"):
-        write_proof(target, uneven, result.network, 1.0)
     assert not list(tmp_path.iterdir())
     target.write_text("")
     with pytest.raises(InvalidInputError, match="is there already"):

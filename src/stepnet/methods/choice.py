@@ -28,10 +28,9 @@ def accepted_way(choice: str | Way, problem: Problem, solver: str = "auto") -> t
 def ways(problem: Problem, solver: str = "auto") -> list[Way]:
     """What ``"auto"`` tries in turn: the proofs over correct sets that take the problem, then a program.
 
-    Where a solver is named, only programs come into question, and so with very many rows, or weights of rows that have
-    no common measure.
+    Where a solver is named, only programs come into question, and so with very many rows.
     """
-    has_proofs = solver == "auto" and problem.dataset.n_rows <= _MANY_ROWS and problem.accuracy.step
+    has_proofs = solver == "auto" and problem.dataset.n_rows <= _MANY_ROWS
     proofs = [proof for proof in PROOFS.values() if has_proofs and proof.accepts(problem)]
     return [*proofs, accepted_formulation("auto", problem)[0]]
 
@@ -44,7 +43,5 @@ def why(way: Way, problem: Problem, solver: str = "auto") -> str:
         return f"solver={solver!r} solves programs"
     if problem.dataset.n_rows > _MANY_ROWS:
         return f"{problem.dataset.n_rows} rows are too many for correct sets"
-    if not problem.accuracy.step:
-        return "the weights of rows have no common measure"
     answers = [proof.accepts(problem) for proof in PROOFS.values()]
     return "correct sets left it open" if any(answers) else answers[-1].reason.split(". ")[0]

@@ -37,6 +37,7 @@ from stepnet.proofs.bits import (
     subsets,
 )
 from stepnet.proofs.clauses import spoilers
+from stepnet.proofs.row_weights import RowWeights
 from stepnet.result import ALL_NETWORKS, Bound
 
 MOST_FEATURES, _MOST_NEURONS = 5, 3
@@ -44,6 +45,8 @@ _MOST_BYTES = 500e6  # of sets
 _SECONDS = 2e-6  # a hyperplane
 _MOST_SECONDS = 60.0
 _AT_ONCE = 50_000  # hyperplanes
+_UNITS = 2**24  # of the best loss, where weights of rows have no common measure
+_ROUNDING = 2.0**-48  # of a weight in units
 _EXACT = 2.0**53  # integers up to here are exact in floats
 
 Booleans = NDArray[np.bool_]
@@ -64,10 +67,6 @@ class Cells(Proof):
                 f"formulation='cells' accepts up to {MOST_FEATURES} features and {_MOST_NEURONS} neurons; got "
                 f"{n_features} features and hidden={problem.architecture.hidden}. Use formulation='sat'."
             )
-        if not problem.accuracy.step:
-            return Answer(
-                "formulation='cells' needs weights of rows that are multiples of one number. Use formulation='gates'."
-            )
         n_planes, n_bytes = estimate(problem.dataset.n_rows, n_features)
         if n_bytes > _MOST_BYTES or n_planes * _SECONDS > _MOST_SECONDS:
             return Answer(
@@ -85,15 +84,19 @@ class Cells(Proof):
         problem, data = host.problem, host.problem.dataset
         on = np.asarray(data.y == 1)
         width = width_of(problem)
-        choices = _Choices(on, np.round(data.weights / problem.accuracy.step).astype(np.int64))
-        most = round(host.loss / problem.accuracy.step) - 1
+        # Fractions of units are cut off: no network loses less than it does in whole ones.
+        unit = problem.accuracy.step or host.loss / _UNITS
+        rounding = 0.0 if problem.accuracy.step else _ROUNDING
+        units = np.floor(np.minimum(data.weights, host.loss) / unit * (1 - rounding)).astype(np.int64)
+        choices = _Choices(on, units)
+        most = math.ceil(host.loss / unit) - 1
         sets = _all_sets(integer_rows(data.X), on, lambda sets: choices.is_of_use(sets, width, most), host.must_stop)
         if sets is None:
             return
         sets = largest(sets, host.must_stop)
         oracle = Oracle(data.X, on, host.seed)
         for gate in gates(width):
-            most = round(host.loss / problem.accuracy.step) - 1
+            most = min(most, math.ceil(host.loss / unit) - 1)
             found, is_done = choices.best(sets, gate, most, host.must_stop)
             if not is_done:
                 return
@@ -102,10 +105,14 @@ class Cells(Proof):
                 neurons = [answer for answer in answers if isinstance(answer, Neuron)]
                 if len(neurons) < width:
                     return  # too thin for a neuron in floats, or the time is up
-                host.offer(network_of(problem, gate, neurons))
+                network = network_of(problem, gate, neurons)
+                host.offer(network)
+                most = min(most, int(units[network.predict(data.X) != data.y].sum()) - 1)
+        least = (most + 1) * unit
+        least = max(least, RowWeights.of(data.weights, host.loss).round_up(least * (1 - rounding)))
         host.raise_bound(
             Bound(
-                host.loss,
+                min(host.loss, least),
                 scope=ALL_NETWORKS,
                 proof=f"correct sets: all {len(sets)} largest sets of rows that a neuron gets right and that could do, "
                 f"in all combinations under {len(gates(width))} {'gate' if width == 1 else 'gates'}",

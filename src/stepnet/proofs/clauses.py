@@ -17,6 +17,7 @@ from functools import cache
 from itertools import combinations, pairwise
 
 from stepnet.gates import Gate
+from stepnet.proofs.row_weights import spaced
 
 Clause = list[int]
 
@@ -57,12 +58,20 @@ class Formula:
         The largest limit that will be asked for.
     ordering : sequence of int
         Rows by which neurons of equal weight in the gate are put in order.
+    grain : int
+        Sums that are no further than this above another one count as that one.
     """
 
     def __init__(
-        self, gate: Gate, codes: Sequence[int], weights: Sequence[int], most: int, ordering: Sequence[int] = ()
+        self,
+        gate: Gate,
+        codes: Sequence[int],
+        weights: Sequence[int],
+        most: int,
+        ordering: Sequence[int] = (),
+        grain: int = 0,
     ) -> None:
-        self.gate, self.codes, self.width = gate, codes, len(gate.weights)
+        self.gate, self.codes, self.width, self.grain = gate, codes, len(gate.weights), grain
         self.top = len(codes)
         # A neuron that can spoil rows of a class alone gets exactly those right that are not misclassified.
         self._alone = {code: {j for j, *others in spoilers(gate, code) if not others} for code in (0, 1)}
@@ -80,9 +89,17 @@ class Formula:
         """Literals that together say that the misclassified rows weigh no more."""
         return [-variable for total, variable in self._sums.items() if total > limit]
 
+    def next_limit(self, limit: int) -> int:
+        """The smallest sum above a limit: what is not at most the one is at least the other."""
+        return min((total for total in self._sums if total > limit), default=limit + 1)
+
     def of_subsystem(self, rows: Sequence[int]) -> list[Clause]:
         """No neuron gets all rows of a subsystem right."""
         return [[-self.right[row][j] for row in rows] for j in range(self.width)]
+
+    def of_heavy(self, rows: Sequence[int]) -> Clause:
+        """Not all of some rows are misclassified."""
+        return [-self.wrong(row) for row in rows]
 
     def tells_apart(self, row: int) -> bool:
         """Whether neurons may differ in a row that is right."""
@@ -123,7 +140,7 @@ class Formula:
         """Variables that are true if the misclassified rows weigh at least so much; more than ``most`` is most + 1.
 
         A generalised totalizer: a tree of sums, each true if the two below it are. Rows that weigh more than ``most``
-        alone are sums of their own.
+        alone are sums of their own. Small differences are dropped: a sum that counts as less stays true.
         """
         nodes = [{min(weight, most + 1): self.wrong(row)} for row, weight in enumerate(weights) if weight]
         while len(nodes) > 1:
@@ -133,10 +150,12 @@ class Formula:
 
     def _merged(self, left: dict[int, int], right: dict[int, int], most: int) -> dict[int, int]:
         sums: dict[int, int] = {}
+        totals = {a + b for a in (0, *left) for b in (0, *right)} - {0}
+        counted_as = spaced((total for total in totals if total <= most), self.grain)
         for a, first in [(0, 0), *left.items()]:
             for b, second in [(0, 0), *right.items()]:
-                total = min(a + b, most + 1)
-                if total:
+                total = counted_as.get(a + b, most + 1)
+                if a + b:
                     if total not in sums:
                         sums[total] = self._new()
                     self.clauses.append([*(-one for one in (first, second) if one), sums[total]])

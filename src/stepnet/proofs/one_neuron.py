@@ -3,9 +3,9 @@
     min Σ weight_i · e_i   subject to   Σ_{i in S} e_i >= 1 for every subsystem S,   e_i in {0, 1}
 
 Rounds of the linear relaxation find most of the subsystems that matter, then the program itself is solved, and the rows
-that it keeps are asked of the oracle, until they have a neuron. Its numbers are small integers, so that a solver's
-tolerances are no danger; weights of rows without a common measure are refused, since next to a heavy row the light ones
-would vanish in them. Each of its bounds holds for all neurons.
+that it keeps are asked of the oracle, until they have a neuron. Weights are cut at the best loss known and scaled, so
+that a solver's tolerances are small next to it; what they may add up to is taken off a bound, which is then rounded up
+to the next loss that any rows have. Each bound holds for all neurons.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from stepnet.milp.model import Model, ModelBuilder
 from stepnet.oracle import Indices, Oracle
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of
+from stepnet.proofs.row_weights import RowWeights
 from stepnet.result import ALL_NETWORKS, Bound
 
 _FIRST_PACKINGS = 10
 _ROUNDS = 60  # of the relaxation at most
 _IDLE_ROUNDS = 5  # without progress
+_SCALE = 1e4  # the best loss in units of the program, at most
 _TOLERANCE = 2e-7  # of reduced costs; the solver's own is 1e-7
 _THRESHOLDS = (1e-6, 0.1, 0.2, 0.34, 0.5)  # rows that the relaxation gives up less than this are asked for together
 
@@ -42,11 +44,6 @@ class OneNeuron(Proof):
             return Answer(
                 f"formulation='one_neuron' accepts hidden=(1,) or (); got hidden={problem.architecture.hidden}. "
                 f"Use formulation='sat'."
-            )
-        if not problem.accuracy.step:
-            return Answer(
-                "formulation='one_neuron' needs weights of rows that are multiples of one number. "
-                "Use formulation='gates'."
             )
         return accepts_correct_sets(problem, self.name)
 
@@ -63,7 +60,12 @@ class _Cover:
     def __init__(self, host: Host) -> None:
         self.host, self.problem = host, host.problem
         dataset = host.problem.dataset
-        self.weights = np.round(dataset.weights / host.problem.accuracy.step)
+        self.weights = RowWeights.of(dataset.weights, host.loss)
+        # Heavier rows than the loss are given up by no network that is better. Small integers stay what they are.
+        self.unit = host.problem.accuracy.step
+        if not self.unit or host.loss / self.unit > _SCALE:
+            self.unit = host.loss / _SCALE
+        self.costs = np.minimum(dataset.weights, host.loss) / self.unit
         # What reduced costs that are wrong by the solver's tolerance add up to.
         self.safety = _TOLERANCE * dataset.n_rows
         self.oracle, self.pool = Oracle(dataset.X, dataset.y == 1, host.seed), host.pool
@@ -118,7 +120,7 @@ class _Cover:
 
     def _model(self, *, is_integer: bool) -> Model:
         builder = ModelBuilder()
-        columns = builder.add_columns("e", len(self.everything), 0.0, 1.0, integer=is_integer, cost=self.weights)
+        columns = builder.add_columns("e", len(self.everything), 0.0, 1.0, integer=is_integer, cost=self.costs)
         sizes = [len(subsystem.rows) for subsystem in self.pool.subsystems]
         for size in sorted(set(sizes)):
             rows = np.array([subsystem.rows for subsystem in self.pool.subsystems if len(subsystem.rows) == size])
@@ -126,11 +128,12 @@ class _Cover:
         return builder.build()
 
     def _raise_bound(self, value: float, what: str) -> None:
-        accuracy = self.problem.accuracy
         if math.isfinite(value):
+            loss = (value - self.safety) * self.unit
+            loss = max(loss, self.weights.round_up(loss), self.problem.accuracy.round_up(loss))
             self.host.raise_bound(
                 Bound(
-                    accuracy.round_up((value - self.safety) * accuracy.step),
+                    min(self.host.loss, loss),
                     scope=ALL_NETWORKS,
                     proof=f"correct sets: {what} over {len(self.pool)} infeasible subsystems checked in rationals",
                     claimed_by=f"{self.backend.title} {self.backend.version()}",

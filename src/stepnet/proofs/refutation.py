@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +49,13 @@ class Refutation:
     def size(self) -> int:
         """How much work a plain checker has with it: steps × literals of the clauses."""
         return sum(not step.is_deletion for step in self.steps) * sum(map(len, self.clauses))
+
+    def rests_on(self, clause: Sequence[int]) -> bool:
+        return tuple(clause) in self._set
+
+    @cached_property
+    def _set(self) -> frozenset[Literals]:
+        return frozenset(self.clauses)
 
     def is_true(self, should_stop: Callable[[], bool] = lambda: False) -> bool:
         """Whether every step follows and the last one is a contradiction; False, too, if the time is up."""

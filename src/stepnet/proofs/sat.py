@@ -7,10 +7,9 @@ and no big-M: a bound holds for all networks.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,9 @@ from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of, w
 from stepnet.proofs.clauses import Formula
 from stepnet.proofs.pool import Pool
 from stepnet.proofs.refutation import SOLVER, TITLE, answer_of, delete
+from stepnet.proofs.row_weights import MOST_SUMS, RowWeights
 from stepnet.result import ALL_NETWORKS, Bound
 
-LARGEST_SUM = 100  # of misclassified rows, in units of their weights
 _FIRST_PACKINGS = 10
 _PACKINGS = 8  # of each set of rows that the solver proposes
 _FIRST_TURN = 1.0  # seconds
@@ -50,10 +49,9 @@ class Sat(Proof):
 
     def work(self, host: Host) -> None:
         problem = host.problem
-        step = problem.accuracy.step
-        if step and host.loss / step > LARGEST_SUM:
-            return  # sums as large as that are out of reach
-        weights = Weights.of(problem, host.loss)
+        if host.loss > MOST_SUMS * problem.dataset.weights.mean():
+            return  # so many rows are out of reach
+        weights, heavy = RowWeights.of(problem.dataset.weights, host.loss), list[list[int]]()
         oracle, pool = Oracle(problem.dataset.X, problem.dataset.y == 1, host.seed), host.pool
         everything = np.arange(problem.dataset.n_rows)
         for _ in range(_FIRST_PACKINGS):
@@ -62,7 +60,8 @@ class Sat(Proof):
         most = max(0, weights.limit_below(host.loss))
         with ThreadPoolExecutor(1) as worker:
             turns = [
-                GateDecision(problem, gate, weights, most, oracle, pool, worker) for gate in gates(width_of(problem))
+                GateDecision(problem, gate, weights, most, oracle, pool, worker, heavy)
+                for gate in gates(width_of(problem))
             ]
             try:
                 self._take_turns(host, turns)
@@ -84,39 +83,18 @@ class Sat(Proof):
 
     def _raise_bound(self, host: Host, decisions: list[GateDecision]) -> None:
         weights, pool = decisions[0].weights, decisions[0].pool
-        scaled = "" if weights.is_exact else f", row weights rounded down to multiples of {weights.unit:.3g}"
+        scaled = (
+            "" if weights.is_exact else f", losses told apart where they differ by {weights.loss_of(weights.grain):.3g}"
+        )
         host.raise_bound(
             Bound(
-                weights.unit * min(decision.lower for decision in decisions),
+                min(host.loss, weights.loss_of(min(decision.lower for decision in decisions))),
                 scope=ALL_NETWORKS,
                 proof=f"correct sets: {len(pool)} infeasible subsystems checked in rationals, "
                 f"{len(decisions)} {'gate' if len(decisions) == 1 else 'gates'} refuted{scaled}",
                 claimed_by=TITLE,
             )
         )
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Row weights as integers: a loss is at least ``unit`` times what it is in them, equal if ``is_exact``."""
-
-    integers: tuple[int, ...]
-    unit: float
-    is_exact: bool
-
-    @classmethod
-    def of(cls, problem: Problem, loss: float) -> Weights:
-        step = problem.accuracy.step
-        is_exact = bool(step)
-        unit = step if is_exact else loss / LARGEST_SUM
-        multiples = problem.dataset.weights / unit
-        multiples = np.minimum(multiples, LARGEST_SUM + 2)  # heavier rows are out of the question alike
-        integers = np.round(multiples) if is_exact else np.floor(multiples)
-        return cls(tuple(int(value) for value in integers), unit, is_exact)
-
-    def limit_below(self, loss: float) -> int:
-        """What a network that loses less can lose at most, in these integers."""
-        return round(loss / self.unit) - 1 if self.is_exact else math.ceil(loss / self.unit) - 1
 
 
 class GateDecision:
@@ -126,31 +104,32 @@ class GateDecision:
         self,
         problem: Problem,
         gate: Gate,
-        weights: Weights,
+        weights: RowWeights,
         most: int,
         oracle: Oracle,
         pool: Pool,
         worker: ThreadPoolExecutor,
+        heavy: list[list[int]],
     ) -> None:
         self.problem, self.gate, self.weights, self.oracle, self.pool = problem, gate, weights, oracle, pool
         self.lower = 0  # no network of this gate loses less, in units of the weights
         self.most = most
-        self._is_stuck = False  # nothing more can be learned: of a network with the least rounded loss, or by rounding
+        self._is_stuck = False  # nothing more can be learned, by rounding
         self._worker = worker  # off the main thread python-sat leaves Ctrl-C alone
-        self.formula: Formula | None = None
-        self.ordering: list[int] = []
         self._solver: Any = None
         self._n_told = 0
+        self.heavy = heavy  # rows that weigh too much to be misclassified together, for all gates
+        self._n_heavy_told = 0
 
-    def _begin(self) -> Formula:
-        """Write the clauses when the first turn comes: many gates are never reached."""
-        from pysat.solvers import Solver
+    @cached_property
+    def ordering(self) -> list[int]:
+        return ordering_rows(self.pool, self.problem.dataset.y.tolist())
 
-        codes = self.problem.dataset.y.tolist()
-        self.ordering = ordering_rows(self.pool, codes)
-        formula = Formula(self.gate, codes, self.weights.integers, self.most, self.ordering)
-        self._solver = Solver(name=SOLVER, bootstrap_with=formula.clauses)
-        return formula
+    @cached_property
+    def formula(self) -> Formula:
+        """Written when the first turn comes: many gates are never reached."""
+        codes, weights = self.problem.dataset.y.tolist(), self.weights
+        return Formula(self.gate, codes, weights.integers, self.most, self.ordering, weights.grain)
 
     def close(self) -> None:
         if self._solver is not None:
@@ -162,23 +141,39 @@ class GateDecision:
 
     def work(self, host: Host, budget: Budget) -> None:
         """Ask for a better network than the best one; if that takes too long, climb from below."""
-        if self.weights.is_exact:
-            part = budget.until(budget.elapsed + _DIRECT * budget.remaining)
-            while not self.is_closed(host.loss) and part.stop_reason is None:
-                self.decide(self.weights.limit_below(host.loss), part, host.offer)
+        part = budget.until(budget.elapsed + _DIRECT * budget.remaining)
+        while not self.is_closed(host.loss) and part.stop_reason is None:
+            self._ask(self.weights.limit_below(host.loss), part, host)
         while not self.is_closed(host.loss) and budget.stop_reason is None:
-            if self.decide(self.lower, budget, host.offer) and not self.weights.is_exact:
-                self._is_stuck = True
+            self._ask(self.lower, budget, host)
+
+    def _ask(self, limit: int, budget: Budget, host: Host) -> None:
+        """Decide a limit."""
+        before = host.loss
+        network = self.decide(limit, budget, host.offer)
+        if isinstance(network, Network) and self.problem.evaluate(network) >= before:
+            self.forbid(network, host.loss)
+
+    def forbid(self, network: Network, loss: float) -> None:
+        """Not this network again, nor any that gets the same rows wrong: where sums are told apart only roughly."""
+        data = self.problem.dataset
+        wrong = np.flatnonzero(network.predict(data.X) != data.y).tolist()
+        rows = self.weights.heavy(wrong, loss)
+        if rows:
+            self.heavy.append(rows)
+        self._is_stuck = not rows
 
     def decide(self, limit: int, budget: Budget, offer: Callable[[Network], float]) -> Network | bool | None:
         """A network that loses at most ``limit`` in units of the weights; False if there is none, None if that is open.
 
         Networks on the way are offered too.
         """
+        from pysat.solvers import Solver
+
         assert limit <= self.most
-        if self.formula is None:
-            self.formula = self._begin()
         formula = self.formula
+        if self._solver is None:
+            self._solver = Solver(name=SOLVER, bootstrap_with=formula.clauses)
         while True:
             self._tell(formula)
             answer = answer_of(
@@ -187,7 +182,7 @@ class GateDecision:
             if answer is None:
                 return None
             if not answer:
-                self.lower = max(self.lower, limit + 1)
+                self.lower = max(self.lower, formula.next_limit(limit))
                 return False
             is_true = np.array([0, *self._solver.get_model()]) > 0
             right = np.array(formula.right)
@@ -203,6 +198,9 @@ class GateDecision:
         for subsystem in self.pool.subsystems[self._n_told :]:
             self._solver.append_formula(formula.of_subsystem(subsystem.rows))
         self._n_told = len(self.pool)
+        for rows in self.heavy[self._n_heavy_told :]:
+            self._solver.add_clause(formula.of_heavy(rows))
+        self._n_heavy_told = len(self.heavy)
 
     def _learn(self, right: NDArray[np.bool_], budget: Budget) -> tuple[Network | None, int]:
         """Subsystems of a model's sets join the pool; the network of the rows that are left, and how many joined."""

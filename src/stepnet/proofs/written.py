@@ -18,7 +18,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cached_property
@@ -50,7 +50,8 @@ from stepnet.proofs.refutation import (
     refutation,
     why_not_checked,
 )
-from stepnet.proofs.sat import LARGEST_SUM, GateDecision, Weights
+from stepnet.proofs.row_weights import RowWeights
+from stepnet.proofs.sat import GateDecision
 from stepnet.verification import Check, Verification
 
 FORMAT, VERSION = "stepnet proof", 1
@@ -86,21 +87,17 @@ def write_proof(
     budget = budget or Budget()
     _require(problem)
     target = _free(directory)
-    step = problem.accuracy.step
-    limit = round(bound / step) - 1
-    if limit >= LARGEST_SUM:
-        raise NotAcceptedError(
-            f"a bound of {bound:g} is too large to be proven in this way; {LARGEST_SUM} is the most."
-        )
-    weights = Weights.of(problem, (limit + 1) * step)
-    pool = Pool(subsystems)
+    weights = RowWeights.of(problem.dataset.weights, bound)
+    bound = _float_below((weights.limit_below(bound) + 1) * weights.unit)
+    limit = _limit(bound, weights.unit)
+    pool, heavy = Pool(subsystems), list[list[int]]()
     proofs: list[tuple[GateDecision, Refutation]] = []
     if limit >= 0:
         oracle = Oracle(problem.dataset.X, problem.dataset.y == 1, seed)
         with ThreadPoolExecutor(1) as worker:
             for gate in gates(width_of(problem)):
-                decision = GateDecision(problem, gate, weights, limit, oracle, pool, worker)
-                proofs.append((decision, _refuted(decision, limit, budget, worker)))
+                decision = GateDecision(problem, gate, weights, limit, oracle, pool, worker, heavy)
+                proofs.append((decision, _refuted(decision, limit, bound, budget, worker)))
     used = _used(pool, proofs)
     content = {
         "format": FORMAT,
@@ -108,8 +105,10 @@ def write_proof(
         "fingerprint": problem.dataset.fingerprint,
         "hidden": list(problem.architecture.hidden),
         "loss": problem.evaluate(network),
-        "bound": (limit + 1) * step,
-        "unit": step,
+        "bound": bound,
+        "unit": float(weights.unit),
+        "grain": weights.grain,
+        "heavy": [rows for rows in heavy if any(proof.rests_on(one.formula.of_heavy(rows)) for one, proof in proofs)],
         "solver": TITLE,
         "gates": [
             {"weights": decision.gate.weights, "threshold": decision.gate.threshold, "ordering": decision.ordering}
@@ -131,8 +130,6 @@ def _require(problem: Problem) -> None:
     answer = accepts_correct_sets(problem, "sat")
     if not answer:
         raise NotAcceptedError(f"there is no proof to write: {answer.reason}")
-    if not problem.accuracy.step:
-        raise NotAcceptedError("there is no proof to write: it needs weights of rows that are multiples of one number.")
 
 
 def _free(directory: str | os.PathLike[str]) -> Path:
@@ -144,39 +141,44 @@ def _free(directory: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _refuted(decision: GateDecision, limit: int, budget: Budget, worker: ThreadPoolExecutor) -> Refutation:
+def _refuted(
+    decision: GateDecision, limit: int, bound: float, budget: Budget, worker: ThreadPoolExecutor
+) -> Refutation:
     """Find what subsystems are missing, then solve the clauses afresh and keep what the contradiction rests on."""
     try:
         answer = decision.decide(limit, budget, lambda network: 0.0)
-        if answer is False and decision.formula is not None:
+        while isinstance(answer, Network) and decision.problem.evaluate(answer) >= bound:
+            decision.forbid(answer, bound)
+            answer = decision.decide(limit, budget, lambda network: 0.0)
+        if answer is False:
             formula = decision.formula
             clauses = [*formula.clauses, *([literal] for literal in formula.at_most(limit))]
             for subsystem in decision.pool.subsystems:
                 clauses += formula.of_subsystem(subsystem.rows)
+            clauses += [formula.of_heavy(rows) for rows in decision.heavy]
             proof = refutation(clauses, worker, lambda: budget.stop_reason is not None)
             if proof is not None:
                 return proof
     finally:
         decision.close()
-    if answer:
-        raise SolverError(
-            f"there is a network that loses at most {limit * decision.weights.unit:g}: the bound is false."
-        )
+    if isinstance(answer, Network):
+        raise SolverError(f"there is a network that loses {decision.problem.evaluate(answer):g}: the bound is false.")
     reason = {"time": "the time limit came first", "interrupted": "it was interrupted"}
     why = reason.get(budget.stop_reason or "", "a step of the solver could not be checked")
     raise SolverError(f"no proof was written: {why}, at gate {decision.gate.name}. Give it more time.")
 
 
-def _used(pool: Pool, proofs: Iterable[tuple[GateDecision, Refutation]]) -> list[Subsystem]:
+def _used(pool: Pool, proofs: Sequence[tuple[GateDecision, Refutation]]) -> list[Subsystem]:
     """The subsystems whose clauses a proof rests on."""
-    used: set[int] = set()
-    for decision, proof in proofs:
-        clauses = set(proof.clauses)
-        assert decision.formula is not None
-        for number, subsystem in enumerate(pool.subsystems):
-            if any(tuple(clause) in clauses for clause in decision.formula.of_subsystem(subsystem.rows)):
-                used.add(number)
-    return [pool.subsystems[number] for number in sorted(used)]
+    return [
+        subsystem
+        for subsystem in pool.subsystems
+        if any(
+            proof.rests_on(clause)
+            for decision, proof in proofs
+            for clause in decision.formula.of_subsystem(subsystem.rows)
+        )
+    ]
 
 
 def _rows_text(dataset: Dataset) -> str:
@@ -231,6 +233,8 @@ class _Reading:
         if self.content["format"] != FORMAT or self.content["version"] != VERSION:
             raise ValueError(f"proof.json is not a {FORMAT} of version {VERSION}")
         self.loss, self.bound, self.unit = (_number(self.content[name]) for name in ("loss", "bound", "unit"))
+        self.grain = _integer(self.content.get("grain", 0))
+        self.heavy = [tuple(map(_integer, rows)) for rows in self.content.get("heavy", [])]
         self.hidden = tuple(_integer(width) for width in self.content["hidden"])
         if len(self.hidden) > 1 or not all(1 <= width <= MAX_GATE_INPUTS for width in self.hidden):
             raise ValueError(f"hidden={self.hidden} is not one layer of at most {MAX_GATE_INPUTS} neurons")
@@ -282,18 +286,26 @@ class _Reading:
         claim = f"bound {self.bound:.17g}"
         if not 0 <= self.bound <= self.loss:
             return Check(claim, False, "it passes the loss")
-        _ = self._limit_and_weights
-        return Check(claim, True, f"weights of rows and the bound are multiples of {self.unit:g}")
+        limit, weights = self._limit_and_weights
+        for rows in self.heavy:
+            if len(set(rows)) != len(rows) or not all(0 <= row < len(weights) for row in rows):
+                raise ValueError("rows that are too heavy together must be different rows")
+            if sum(weights[row] for row in rows) <= limit:
+                return Check(claim, False, f"rows {rows} are lighter")
+        sets = f"; {len(self.heavy)} sets of rows are as heavy" if self.heavy else ""
+        return Check(claim, True, f"weights of rows are multiples of {self.unit:g}{sets}")
 
     @cached_property
     def _limit_and_weights(self) -> tuple[int, list[int]]:
         """The largest loss below the bound and the weights of rows, in units; raises ValueError if they do not fit."""
         unit = Fraction(self.unit)
-        values = [Fraction(value) / unit for value in (self.bound, *self.dataset.weights.tolist())]
-        if unit <= 0 or any(value.denominator != 1 for value in values):
-            raise ValueError("weights of rows and the bound are not multiples of the unit")
-        bound, *weights = (int(value) for value in values)
-        return bound - 1, [min(weight, bound) for weight in weights]
+        if unit <= 0 or self.grain < 0:
+            raise ValueError("units must be positive, and grains not negative")
+        weights = [Fraction(value) / unit for value in self.dataset.weights.tolist()]
+        if any(weight.denominator != 1 for weight in weights):
+            raise ValueError("weights of rows are not multiples of the unit")
+        limit = _limit(self.bound, unit)
+        return limit, [min(int(weight), limit + 1) for weight in weights]
 
     def _subsystems(self) -> Check:
         claim = f"{len(self.subsystems)} infeasible subsystems"
@@ -341,12 +353,13 @@ class _Reading:
         if len(set(rows)) != len(rows) or not all(0 <= row < len(codes) for row in rows):
             raise ValueError("rows that order neurons must be different rows")
         limit, weights = self._limit_and_weights
-        return Formula(gate, codes, weights, limit, rows)
+        return Formula(gate, codes, weights, limit, rows, self.grain)
 
     def _strange(self, formula: Formula, proof: Refutation) -> list[Literals]:
         """Clauses that do not follow from the gate, the limit or a subsystem, and steps about other variables."""
         known = {tuple(sorted(clause)) for clause in formula.clauses}
         known |= {(literal,) for literal in formula.at_most(self._limit_and_weights[0])}
+        known |= {tuple(sorted(formula.of_heavy(rows))) for rows in self.heavy}
         for subsystem in self.subsystems:
             known |= {tuple(sorted(clause)) for clause in formula.of_subsystem(subsystem.rows)}
         strange = [clause for clause in proof.clauses if tuple(sorted(clause)) not in known]
@@ -373,6 +386,17 @@ class _Reading:
 
     def _must_stop(self) -> bool:
         return self.budget.stop_reason is not None
+
+
+def _limit(bound: float, unit: Fraction) -> int:
+    """What a network that loses less can lose at most, in units."""
+    return math.ceil(Fraction(bound) / unit) - 1
+
+
+def _float_below(value: Fraction) -> float:
+    """The largest float that is not above."""
+    rounded = float(value)
+    return rounded if rounded <= value else math.nextafter(rounded, -math.inf)
 
 
 def _integer(value: Any) -> int:
