@@ -20,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from stepnet.arithmetic import Floats, activations, quantum
+from stepnet.compiling import Compiling
 
 Indices = NDArray[np.int64]
 _NEAR = 1e-12  # squared distance to 0 below which the hulls are taken to meet
@@ -335,3 +336,10 @@ def _nearest(columns: Any, rows: Any, seed: int) -> Any:
     for q in range(n):
         distance += point[q] ** 2
     return distance, passive[:size].copy(), point
+
+
+def _compile() -> None:
+    Oracle(np.array([[0.0], [1.0], [2.0]]), np.array([True, False, True])).packing(np.arange(3), lambda: False)
+
+
+KERNELS = Compiling(_compile)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from stepnet.certify import is_optimal
+from stepnet.compiling import Compiling
 from stepnet.errors import Answer, NotAcceptedError
 from stepnet.limits import Budget
 from stepnet.network import Network
@@ -21,6 +22,7 @@ from stepnet.result import ALL_NETWORKS, Bound, Claim, Points, Result, Round, po
 logger = logging.getLogger("stepnet")
 
 _SILENCE = 1.0  # seconds without a sign of life
+_GLANCE = 0.1  # seconds between two looks at the clock
 _VERIFY = 4  # evaluations that take as long as to verify and describe the result
 
 
@@ -133,6 +135,19 @@ class Run:
         """Tell the outside what is going on now."""
         self.stage, self.share = stage, None
         self._report()
+
+    def compiles(self, kernels: Compiling, share: float = 1.0) -> bool:
+        """Wait for kernels, for a share of the time that is left; False if they are not ready then."""
+        end = self.budget.elapsed + share * self.budget.remaining
+        if kernels.is_done(min(_SILENCE, share * self.budget.remaining)):
+            return True
+        stage = self.stage
+        self.announce("compiling, once per installation")
+        while not kernels.is_done(_GLANCE):
+            if self.must_stop() or self.budget.elapsed > end:
+                return False
+        self.stage = stage
+        return True
 
     def advance(self, share: float) -> None:
         """Tell the outside how much of the stage is done, where that takes long enough to wonder."""

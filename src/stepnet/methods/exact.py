@@ -126,7 +126,8 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             else:
                 share = 1.0 if number + 2 >= len(chosen) else 0.8  # a program seldom knows more than the last proof
                 with run.within(share), improving(run):
-                    one.work(run)
+                    if run.compiles(one.kernels):
+                        one.work(run)
             if run.is_over:
                 return
 

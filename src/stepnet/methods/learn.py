@@ -11,7 +11,7 @@ from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
 from stepnet.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.descent import DescentOptions, accepts_descent, descend_network
+from stepnet.search.descent import KERNELS, DescentOptions, accepts_descent, descend_network
 
 
 @dataclass(kw_only=True, repr=False)
@@ -44,6 +44,7 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     def work(self, run: Run, start: Network | None = None) -> None:
         self.require(run.problem)
         begin(run, start, separate=False)
+        run.compiles(KERNELS)  # which any answer needs, also where that takes longer than the limit
         run.announce("learning")
         network = descend_network(
             run.problem, seed=run.seed, options=self.options, should_stop=run.must_stop, on_share=run.advance

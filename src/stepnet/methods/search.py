@@ -16,7 +16,7 @@ from stepnet.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Proof
 from stepnet.proofs.cells import Cells, estimate
-from stepnet.search.local_search import Effort, accepts_search, kernels_ready, local_search
+from stepnet.search.local_search import Effort, accepts_search, local_search, search_kernels
 from stepnet.search.polish import centred
 
 
@@ -72,11 +72,8 @@ def effort_before_proof(problem: Problem, way: object) -> Effort:
 
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
     """Local search within a share of the time that is left."""
-    n_rows = run.problem.dataset.n_rows
-    if run.problem.is_plain and not kernels_ready(min(1.0, run.budget.remaining / 4), n_rows):
-        run.announce("compiling, once per installation")
-        if not kernels_ready(min(30.0, run.budget.remaining / 2), n_rows):
-            return
+    if run.problem.is_plain and not run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5):
+        return
     run.stage = "search"
     end = math.inf
     if math.isfinite(run.budget.remaining):

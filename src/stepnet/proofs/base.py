@@ -8,10 +8,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from stepnet.compiling import Compiling
 from stepnet.errors import YES, Answer
 from stepnet.gates import MAX_GATE_INPUTS, Gate
 from stepnet.limits import Budget
 from stepnet.network import Layer, Network
+from stepnet.oracle import KERNELS as ORACLE
 from stepnet.oracle import Neuron
 from stepnet.problem.problem import Problem
 from stepnet.proofs.pool import Pool
@@ -41,6 +43,7 @@ class Proof(ABC):
     """An algorithm over the sets of rows that neurons get right; its bounds hold for all networks."""
 
     name: ClassVar[str]
+    kernels: ClassVar[Compiling] = ORACLE
 
     @abstractmethod
     def accepts(self, problem: Problem) -> Answer:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.arithmetic import Floats
+from stepnet.compiling import Compiling
 from stepnet.errors import YES, Answer
 from stepnet.gates import Gate, gates
 from stepnet.oracle import Neuron, Oracle, integer_rows
@@ -52,10 +53,26 @@ _EXACT = 2.0**53  # integers up to here are exact in floats
 Booleans = NDArray[np.bool_]
 
 
+def _compile() -> None:
+    """Call every kernel, for four points in the plane."""
+    X, on = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([False, True, True, False])
+    choices = _Choices(on, np.ones(4, dtype=np.int64))
+
+    def never() -> bool:
+        return False
+
+    sets = _all_sets(integer_rows(X), on, lambda sets: choices.is_of_use(sets, 2, 4), never)
+    assert sets is not None
+    sets = largest(sets, never)
+    choices.best(sets, gates(2)[0], 4, never)
+    Oracle(X, on).ask(np.arange(4), never)
+
+
 class Cells(Proof):
     """Correct sets by enumeration, for few features and up to three neurons."""
 
     name = "cells"
+    kernels = Compiling(_compile)
 
     def accepts(self, problem: Problem) -> Answer:
         answer = accepts_correct_sets(problem, self.name)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from stepnet.activation import IDENTITY, SIGN, STEP
 from stepnet.arithmetic import Floats
+from stepnet.compiling import Compiling
 from stepnet.data import Dataset
 from stepnet.errors import Answer
 from stepnet.network import Layer, Network
@@ -254,3 +255,11 @@ def shared_thresholds(network: Network) -> Network:
         thresholds = above.thresholds - above.weights[:, flipped].sum(axis=1)
     layers.append(network.layers[-1].with_(weights, thresholds))
     return Network(tuple(layers))
+
+
+def _compile() -> None:
+    problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), Architecture.of(1, (1,), "neuron", "real"))
+    descend_network(problem, seed=0, should_stop=lambda: True)
+
+
+KERNELS = Compiling(_compile)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.arithmetic import Floats
+from stepnet.compiling import Compiling
 from stepnet.data import Dataset
 from stepnet.errors import Answer
 from stepnet.limits import Budget
@@ -37,27 +37,24 @@ _SHORT = DescentOptions(epochs=20)  # where the search begins on many rows
 _FLAT = 1e-12  # of the scale of losses: what rounding adds to one
 _LOOKS = 3.0  # exact evaluations take at most a quarter of the time
 
-_compiling: dict[type, threading.Thread] = {}
+
+def search_kernels(n_rows: int = 0) -> Compiling:
+    """The kernels for so many rows."""
+    return _KERNELS[_dtype(n_rows)]
 
 
 def kernels_ready(timeout: float, n_rows: int = 0) -> bool:
-    """Whether the kernels for so many rows are compiled, waiting for them up to ``timeout`` seconds.
-
-    They compile once after an installation, in a thread of their own, so that a time limit can be
-    kept; later processes load them from numba's cache in a moment.
-    """
-    dtype = _dtype(n_rows)
-    if dtype not in _compiling:
-        _compiling[dtype] = threading.Thread(target=_compile, args=[dtype], name="stepnet kernels", daemon=True)
-        _compiling[dtype].start()
-    _compiling[dtype].join(timeout)
-    return not _compiling[dtype].is_alive()
+    """Whether the kernels for so many rows are compiled, waiting for them up to ``timeout`` seconds."""
+    return search_kernels(n_rows).is_done(timeout)
 
 
 def _compile(dtype: type) -> None:
     problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), Architecture.of(1, (1,), "neuron", "real"))
     rng, rows = np.random.default_rng(0), problem.scaling.apply(problem.dataset.X, dtype)
     _search_rows(problem, rows, *_random_weights(problem, rows, rng), rng, Budget(), 0.0, 1)
+
+
+_KERNELS: dict[type, Compiling] = {dtype: Compiling(partial(_compile, dtype)) for dtype in (np.float32, np.float64)}
 
 
 def _dtype(n_rows: int) -> type:
