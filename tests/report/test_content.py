@@ -12,7 +12,7 @@ from report_models import HOSTILE, LINE, SQUARE, THREE, every_kind, fitted, xor
 from stepnet import Ball, Integers, StepClassifier, StepRegressor, load, save
 from stepnet.errors import InvalidInputError
 from stepnet.problem.weights import BINARY, SIGN, Real
-from stepnet.report import Report
+from stepnet.report import Report, to_text
 from stepnet.report import robustness as robustness_module
 from stepnet.report.size import bits_of
 
@@ -264,3 +264,19 @@ def test_worst_cases_are_checked_with_the_radii_of_their_rows():
     assert Report.of(model, (SQUARE, y, None, radii)).verification
     with pytest.raises(InvalidInputError, match="not the data"):
         Report.of(model, (SQUARE, y, None))
+
+
+def test_test_rows_that_are_training_rows_are_counted_apart():
+    """Equal in their features: -0.0 is 0.0, and y does not matter."""
+    train, model = (SQUARE, [0, 1, 1, 0], None), xor()
+    test = np.vstack([SQUARE[:2] * -1.0 * -1.0, [[-0.0, 0.0], [5.0, 5.0], [9.0, 9.0]]])
+    found = Report.of(model, train, (test, [0, 1, 0, 0, 1]))
+    assert (found.n_seen, found.unseen.rows, found.unseen.wrong) == (3, 2, 1)
+    text = to_text(found, width=200)
+    assert "3 of these 5 rows equal training rows, which says little of new ones. Of the other 2, 1 are wrong" in text
+    same = Report.of(model, train, (SQUARE, [0, 1, 1, 0]))
+    assert (same.n_seen, same.unseen) == (4, None)
+    assert "All of these rows equal training rows: they say nothing of new ones." in to_text(same, width=200)
+    none = Report.of(model, train, (np.array([[5.0, 5.0]]), [0]))
+    assert (none.n_seen, none.unseen) == (0, None)
+    assert Report.of(model, None, (SQUARE, [0, 1, 1, 0])).n_seen == 0

@@ -21,12 +21,13 @@ _ROBUST_SHARE = 0.3  # of the time, for robust neurons and votes
 def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: bool = True) -> None:
     """Offer the start and the constant networks; raise the conflict bound; try a linear separation."""
     problem = run.problem
-    run.stage = "free bounds"
     if start is not None:
+        run.stage = "the network to start from"
         reason = problem.refuses(start)
         if reason is not None:
             raise InvalidInputError(f"start is not a network of this problem: {reason}.")
         run.offer(start)
+    run.stage = "free bounds"
     for code in [0] if isinstance(problem.loss, RealLoss) else np.unique(problem.dataset.y).tolist():
         run.offer(refitted(problem, constant_network(problem, code)))
     is_covered = bounds and problem.is_uncertain and not isinstance(problem.loss, RealLoss)

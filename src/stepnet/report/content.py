@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 import stepnet
@@ -72,6 +73,8 @@ class Report:
     trace: Trace
     train: Quality | None
     test: Quality | None
+    unseen: Quality | None  # of the test rows that are no training rows, if some are
+    n_seen: int  # test rows that have the features of a training row
     is_weighted: bool  # whether training rows have weights of their own
     margins: Margins | None
     robustness: Robustness | None
@@ -119,6 +122,7 @@ class Report:
         network, names = estimator.network_, _names(estimator)
         rows, test_rows = _Rows.of(estimator, train, "train"), _Rows.of(estimator, test, "test")
         X = None if rows is None else rows.X
+        is_new = None if test_rows is None or X is None else ~_is_among(test_rows.X, X)
         hanging = None if X is None else hanging_rows(network, X)
         layers = layers_of(network, names, X, hanging)
         is_vote = isinstance(estimator, StepEnsembleClassifier) or _is_vote_of_pairs(estimator)
@@ -146,6 +150,10 @@ class Report:
             trace=_trace(estimator),
             train=None if rows is None else rows.quality(names),
             test=None if test_rows is None else test_rows.quality(names),
+            unseen=None
+            if test_rows is None or is_new is None or is_new.all()
+            else test_rows.only(is_new).quality(names),
+            n_seen=0 if is_new is None else int((~is_new).sum()),
             is_weighted=rows is not None and rows.weights is not None,
             margins=None if X is None or hanging is None else margins_of(network, X, hanging),
             robustness=_robustness(estimator, rows, test_rows, norm, radius),
@@ -181,7 +189,12 @@ class _Rows:
             estimator, (X, y, weights, radii), np.asarray(rows, dtype=np.float64)[counted], targets[counted], checked
         )
 
-    def quality(self, names: Names) -> Quality:
+    def only(self, chosen: NDArray[np.bool_]) -> _Rows:
+        return replace(self, X=self.X[chosen], y=self.y[chosen])
+
+    def quality(self, names: Names) -> Quality | None:
+        if not len(self.X):
+            return None
         answers = self.estimator.network_.predict(self.X)
         if names.classes:
             return quality_of_classes(self.codes(), answers, names.classes)
@@ -210,6 +223,12 @@ class _Rows:
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} Rows that the model has not seen go to test=.") from error
         return found
+
+
+def _is_among(rows: Floats, others: Floats) -> NDArray[np.bool_]:
+    """Which rows are equal to one of the others."""
+    known = {row.tobytes() for row in others + 0.0}  # -0.0 is 0.0
+    return np.array([row.tobytes() in known for row in rows + 0.0], dtype=bool)
 
 
 def _trace(estimator: Any) -> Trace:

@@ -22,13 +22,9 @@ def how_good(report: Report) -> Section:
         if quality is not None
     ]
     if report.is_weighted and parts:
-        parts[0] = Part(
-            parts[0].title,
-            (
-                *parts[0].blocks,
-                Paragraph("Every row counts once here; the loss of the certificate counts row weights."),
-            ),
-        )
+        parts[0] = _with(parts[0], "Every row counts once here; the loss of the certificate counts row weights.")
+    if report.n_seen and report.test is not None:
+        parts[-1] = _with(parts[-1], _seen(report.n_seen, report.test, report.unseen))
     parts.append(Part("Margins", tuple(_margins(report))))
     if report.robustness is not None:
         parts.append(Part("Rows that are moved", tuple(_robustness(report.robustness))))
@@ -39,6 +35,22 @@ def how_good(report: Report) -> Section:
     if given == ["training"]:
         lead += " Only rows that the model has not seen tell how good it is on new ones."
     return Section("good", "How good it is", lead, tuple(parts))
+
+
+def _with(part: Part, sentence: str) -> Part:
+    return Part(part.title, (*part.blocks, Paragraph(sentence)))
+
+
+def _seen(n_seen: int, test: Quality, unseen: Quality | None) -> str:
+    """What test rows that are training rows, too, leave to be said of new ones."""
+    if unseen is None:
+        return "All of these rows equal training rows: they say nothing of new ones."
+    others = (
+        f"Of the other {unseen.rows:,}, {unseen.wrong} are wrong (accuracy {percent(unseen.accuracy)})."
+        if isinstance(unseen, Answers)
+        else f"On the other {unseen.rows:,}, R² is {number(unseen.overall.r2)}."
+    )
+    return f"{n_seen:,} of these {test.rows:,} rows equal training rows, which says little of new ones. {others}"
 
 
 def _quality(quality: Quality, name: str, classes: tuple[str, ...]) -> Iterator[Block]:
