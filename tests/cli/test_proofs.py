@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import stepnet, typed
+from stepnet import load
 
 
 @pytest.fixture(name="folder")
@@ -44,6 +45,31 @@ def test_time_that_was_not_enough_is_exit_code_1_and_no_folder(tmp_path):
     result = stepnet("prove", "hard.csv", "--target", "y", "--time-limit", "3", cwd=tmp_path)
     assert result.returncode == 1
     assert "FEASIBLE" in result.stdout
+
+
+def test_classes_may_weigh_differently(folder):
+    options = ("--target", "mood", "--hidden", "1")
+    weights = ("--class-weight", "wild=0.7", "--class-weight", "calm=0.4")
+    result = typed("prove", "rows.csv", *options, *weights, "--save", "proof", "--out", "m.json", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert "OPTIMAL for all networks" in result.stdout
+    assert " of 11," in result.stdout  # ten rows a class
+    assert typed("verify", "m.json", "rows.csv", "--target", "mood", cwd=folder).returncode == 0
+    assert typed("verify", "proof", cwd=folder).returncode == 0
+    result = typed("fit", "rows.csv", *options, "--class-weight", "balanced", "--out", "m.json", cwd=folder)
+    assert "OPTIMAL for all networks" in result.stdout
+    assert load(folder / "m.json").class_weight == "balanced"
+    for bad, word in {
+        "calmer=2": "there is no class 'calmer'",
+        "calm": "it is no class and number",
+        "calm=much": "such as calm=2",
+        "calm=nan": "finite weights",
+    }.items():
+        result = typed("fit", "rows.csv", *options, "--class-weight", bad, cwd=folder)
+        assert (result.returncode, word in result.stderr) == (2, True), result.stderr
+    result = typed("fit", "rows.csv", "--target", "a", "--task", "regression", "--class-weight", "balanced",
+                   "--drop", "mood", cwd=folder)  # fmt: skip
+    assert (result.returncode, "predicts numbers" in result.stderr) == (2, True)
 
 
 def test_widths_prints_a_table_and_draws(folder):

@@ -200,6 +200,25 @@ def method_of(name: str, formulation: str, solver: str) -> Any:
     return methods[name]
 
 
+def class_weight_of(given: list[str] | None, labels: Any) -> Any:
+    """None, "balanced", or a dictionary of labels as they are in the data."""
+    if not given or given == ["balanced"]:
+        return "balanced" if given else None
+    known: dict[str, Any] = {str(label): label for label in sorted(set(labels.tolist()))}
+    found: dict[Any, float] = {}
+    for text in given:
+        name, sign, number = text.rpartition("=")
+        try:
+            found[known[name]] = float(number)
+        except (KeyError, ValueError):
+            reason = f"there is no class {name!r}" if sign and name not in known else "it is no class and number"
+            raise InvalidInputError(
+                f"--class-weight {text}: {reason}. Give balanced, or a weight for some of the classes "
+                f"{', '.join(known)}, such as {next(iter(known))}=2."
+            ) from None
+    return found
+
+
 def sparsity_of(sparsity: str) -> Any:
     if sparsity in ("", "fewest"):
         return sparsity or None

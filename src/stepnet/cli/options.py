@@ -39,6 +39,13 @@ Threshold = Annotated[str, typer.Option(help="neuron, layer, or a number.")]
 Weights = Annotated[str, typer.Option(help="real, binary, sign, ternary, or a number P for -P, ..., P.")]
 Output = Annotated[str, typer.Option(help="For several classes: one_vs_one, one_hot or ordinal.")]
 Activation = Annotated[str, typer.Option(help="step or sign.")]
+ClassWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="balanced, or CLASS=NUMBER: what a row of a class weighs, 1 if not said; may be repeated.",
+        show_default=False,
+    ),
+]
 Sparsity = Annotated[
     str, typer.Option(help="Most non-zero weights: 20 in all, 15,5 by layer, or fewest.", show_default=False)
 ]

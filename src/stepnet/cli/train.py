@@ -14,6 +14,7 @@ from stepnet.cli.inputs import (
     ball_of,
     check_plot,
     check_writable,
+    class_weight_of,
     constraints_of,
     method_of,
     require_two_classes,
@@ -124,6 +125,7 @@ def fit(
     n_jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = 1,
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
+    class_weight: options.ClassWeight = None,
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
@@ -162,7 +164,13 @@ def fit(
     }
     if loss:
         parameters["loss"] = loss
-    estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(output=output, **parameters)
+    if class_weight and is_regression:
+        raise InvalidInputError(
+            "--class-weight weighs classes; --task regression predicts numbers. Leave one of them out."
+        )
+    if not is_regression:
+        parameters |= {"output": output, "class_weight": class_weight_of(class_weight, rows.y)}
+    estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(**parameters)
     _fit(estimator, rows, out, checkpoint=checkpoint, resume=resume)
     lines, facts = [_summary(estimator)], _facts(estimator, out)
     if is_regression:
@@ -183,6 +191,7 @@ def prove(
     time_limit: options.TimeLimit = 600,
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
+    class_weight: options.ClassWeight = None,
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
@@ -197,7 +206,12 @@ def prove(
         check_writable(path, is_new_folder=path is save)
     rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
     require_two_classes(rows.y, "prove")
-    classifier = StepClassifier(hidden=widths_of(hidden), time_limit=time_limit, random_state=random_state)
+    classifier = StepClassifier(
+        hidden=widths_of(hidden),
+        class_weight=class_weight_of(class_weight, rows.y),
+        time_limit=time_limit,
+        random_state=random_state,
+    )
     _fit(classifier, rows, out)
     lines = [_summary(classifier), *(f"  chosen   {way}" for way in classifier.result_.ways)]
     if out is not None:
