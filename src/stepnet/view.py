@@ -35,7 +35,7 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
         cells: list[Any] = ["-", "-", "-", "start", ""]
         for p in latest[-1:]:
             bar = ProgressBar(total=1.0, completed=p.share, width=24) if p.share is not None else ""
-            cells = [f"{p.loss:g}", f"{p.bound:g}", f"{100 * p.gap:.1f} %", p.stage, bar]
+            cells = [*_numbers(p), p.stage, bar]
         elapsed = time.perf_counter() - begin
         left = f"{max(0.0, time_limit - elapsed):.0f}" if math.isfinite(time_limit) else "-"
         grid.add_row(f"{elapsed:.1f}", left, *cells)
@@ -47,8 +47,13 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
 
 def _print_line(progress: Progress) -> None:
     done = "" if progress.share is None else f", {progress.share:.0%} done"
-    sys.stderr.write(
-        f"{progress.runtime:8.2f} s  loss {progress.loss:g}  bound {progress.bound:g}  "
-        f"gap {100 * progress.gap:.1f} %  ({progress.stage}{done})\n"
-    )
+    loss, bound, gap = _numbers(progress)
+    sys.stderr.write(f"{progress.runtime:8.2f} s  loss {loss}  bound {bound}  gap {gap}  ({progress.stage}{done})\n")
     sys.stderr.flush()
+
+
+def _numbers(progress: Progress) -> list[str]:
+    """Loss, bound and gap; as long as there is no loss, dashes."""
+    if not math.isfinite(progress.loss):
+        return ["-", "-", "-"]
+    return [f"{progress.loss:g}", f"{progress.bound:g}", f"{100 * progress.gap:.1f} %"]

@@ -248,6 +248,20 @@ def test_class_weights_are_row_weights():
         quick(class_weight={0: -1, 1: 1}).fit(X, y)
 
 
+def test_pairs_are_told_as_they_are_done(capsys):
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "c", "d"]
+    seen = []
+    StepClassifier(hidden=(1,), random_state=0, verbose=1).fit(X, y, on_incumbent=seen.append)
+    assert [(one.stage, one.share) for one in seen[:2]] == [
+        ("1 of 6 pairs", 1 / 6),
+        ("2 of 6 pairs", 2 / 6),
+    ]
+    assert len(seen) == 6
+    assert "loss -  bound -  gap -  (6 of 6 pairs, 100% done)" in capsys.readouterr().err
+    classifier = StepClassifier(hidden=(1,), random_state=0).fit(X, y, on_incumbent=lambda progress: True)
+    assert classifier.certificate_.stop_reason == "callback"
+
+
 def test_an_ensemble_of_several_classes_votes_on_every_pair():
     X, y = load_iris(return_X_y=True)
     ensemble = StepEnsembleClassifier(3, hidden=(4,), random_state=0).fit(X, y)

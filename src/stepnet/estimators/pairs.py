@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -17,6 +19,7 @@ from stepnet.methods.base import Method, Run
 from stepnet.network import Network
 from stepnet.parallel import in_order
 from stepnet.problem.problem import Problem
+from stepnet.progress import Callback, Progress
 
 
 def pair_problems(problem: Problem, n_classes: int) -> list[Problem]:
@@ -56,8 +59,12 @@ def train_pairs(
     n_jobs: int | None,
     starts: list[Network] | None = None,
     checkpoint: Checkpoint | None = None,
+    callbacks: Iterable[Callback] = (),
 ) -> list[Network]:
-    """The networks of all pairs, each with its share of the time and a seed of its own."""
+    """The networks of all pairs, each with its share of the time and a seed of its own.
+
+    Callbacks are told of each pair that is done; there is no loss to tell before the vote.
+    """
     require_votes(problem, n_classes)
     problems = pair_problems(problem, n_classes)
     jobs = max(1, int(effective_n_jobs(n_jobs)))
@@ -79,6 +86,12 @@ def train_pairs(
         networks[number] = found.network
         if checkpoint is not None:
             checkpoint.keep(found, f"pair {number}")
+        done = sum(network is not None for network in networks)
+        stage = f"{done} of {len(networks)} pairs"
+        progress = Progress(budget.elapsed, math.inf, 0.0, 1.0, stage, share=done / len(networks))
+        for callback in callbacks:
+            if callback(progress):
+                budget.stop("callback")
     return [network for network in networks if network is not None]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -20,6 +21,7 @@ from stepnet.problem.problem import Problem
 from stepnet.progress import Callback
 from stepnet.proofs.pool import Pool
 from stepnet.result import Bound
+from stepnet.view import showing
 
 
 class StepClassifier(OnlineMixin, BaseStepClassifier):
@@ -158,7 +160,8 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
             How far each row may be moved, in place of the radius of ``uncertainty``.
         on_incumbent : callable, optional
             Called with a :class:`~stepnet.progress.Progress` for every better network or bound and
-            now and then in a long stage; returning True ends the fit.
+            now and then in a long stage; returning True ends the fit. With several classes and
+            ``output="one_vs_one"``, for every pair that is done, without a loss.
         checkpoint : path, optional
             A file that always holds the best verified network, bound and trace; written whole or not at all.
         resume : bool
@@ -208,9 +211,11 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         if start is not None and (starts is None or start is not self.network_):
             raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
         method, n_jobs = checked_method(self.method), checked_n_jobs(self.n_jobs)
-        with budget.catching_interrupts():
+        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
+            callbacks = [callback for callback in (show, on_incumbent) if callback is not None]
+            starts = None if start is None else starts
             networks = train_pairs(
-                problem, n_classes, method, self._seed(), budget, n_jobs, None if start is None else starts, checkpoint
+                problem, n_classes, method, self._seed(), budget, n_jobs, starts, checkpoint, callbacks
             )
         network = pairwise_votes(networks, n_classes)
         votes = vote_problem(problem, network)
