@@ -127,3 +127,9 @@ def test_factors_are_finite_for_floats_of_any_size(size, other, centre):
     assert np.isfinite(scaling.factor).all()
     assert (scaling.factor > 0).all()
     assert np.isfinite(scaling.shift).all()
+
+
+def test_weights_that_leave_the_floats_are_refused_or_counted_right():
+    with pytest.raises(InvalidInputError, match="rescale"):
+        Dataset.from_rows([[0.0], [1.0]], [0, 1], [1e300, 1e300])
+    assert Dataset.from_rows([[0.0], [1.0]], [0, 1], [1e250, 1e-300]).granularity == 0.0

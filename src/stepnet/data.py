@@ -20,6 +20,7 @@ Numbers = NDArray[np.int64]  # of rows
 
 _CHUNK = 10_000  # rows
 _SMALLEST, _LARGEST = 1e-100, 1e100  # of numbers to predict
+_HEAVIEST = 1e300  # that all rows may weigh together
 _FINEST_GRID = 2.0**24  # steps of a grid in all weights; with more, rounding could skip one
 
 
@@ -75,6 +76,10 @@ class Dataset:
             raise InvalidInputError("sample weights must not be negative; drop such rows or set them to 0.")
         if not (weights > 0).any():
             raise InvalidInputError("there are no rows of positive weight; give at least one.")
+        if weights.max() > _HEAVIEST / len(weights):
+            raise InvalidInputError(
+                f"sample weights are as large as {weights.max():g}, and their sums leave the floats; rescale them."
+            )
         order = _fixed_order(X, y, weights, radii)
         order = order[weights[order] > 0]
         X, y, weights = X[order], y[order], weights[order]
@@ -112,7 +117,8 @@ class Dataset:
         The weight of any rows is a multiple of it.
         """
         grid = quantum(self.weights)
-        integers = np.ldexp(self.weights, -grid)
+        with np.errstate(over="ignore"):  # too fine as well
+            integers = np.ldexp(self.weights, -grid)
         if integers.max() >= 2.0**53:
             return 0.0
         step = math.gcd(*integers.astype(np.int64).tolist())

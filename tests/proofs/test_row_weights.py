@@ -1,6 +1,7 @@
 """Sums of weights: exact, few, and never more than the rows weigh."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -41,6 +42,14 @@ def test_weights_of_classes_have_few_sums_whatever_their_digits():
     assert found.round_up(6.9999) == 7.0
 
 
+@pytest.mark.parametrize(("weight", "count"), [(0.1, 3), (1 / 3, 6), (0.7, 5), (0.001, 9)])
+def test_a_loss_that_was_rounded_up_is_not_the_next_one(weight, count):
+    loss = math.fsum([weight] * count)
+    found = RowWeights.of(np.full(20, weight), loss)
+    assert found.limit_below(loss) == count - 1
+    assert found.round_up(loss) == loss
+
+
 def test_many_different_sums_are_told_apart_roughly():
     weights = np.random.default_rng(0).uniform(0.5, 1.5, 200)
     found = RowWeights.of(weights, 9.0)
@@ -61,7 +70,7 @@ def test_a_set_of_rows_that_weighs_less_is_within_the_limit(weights, loss):
         assert total * found.unit == weight
         if weight < Fraction(loss) * (1 - Fraction(1, 2**30)):
             assert total <= found.limit_below(loss)
-        heavy = found.heavy(rows, loss)
+        heavy = found.heavy(rows, found.limit_below(loss))
         assert set(heavy) <= set(rows)
         assert bool(heavy) == (total > found.limit_below(loss) and bool(rows))
         assert not heavy or weighed(weights, heavy) >= Fraction(loss) * (1 - Fraction(1, 2**30))
@@ -101,3 +110,9 @@ def test_clauses_about_sums_allow_all_rows_within_the_limit(weights, most, grain
             assert is_allowed or total > limit
             assert not is_allowed or total <= limit + grain * 8
             assert is_allowed or total >= formula.next_limit(limit)
+
+
+def test_clauses_do_not_grow_without_end():
+    weights = [2**k for k in range(22)]
+    with pytest.raises(ValueError, match="too many sums"):
+        Formula(gates(1)[0], [1] * 22, weights, 2**22)

@@ -59,6 +59,30 @@ def test_no_hidden_layer_is_one_neuron():
     assert len(result.network.layers) == 1
 
 
+PAIRS = {  # weights of rows that come in pairs, one of either class
+    "rounded": [0.1] * 6,
+    "rounded thirds": [1 / 3] * 12,
+    "multiples": [0.001, 0.002, 0.003, 0.003, 0.001, 0.003],
+    "far apart": [1e12, 1.0, 2.0, 1e12],
+    "two classes": [0.7, 1 / 3] * 4,
+}
+
+
+@pytest.mark.parametrize("way", ["cells", "sat", "one_neuron"])
+@pytest.mark.parametrize("kind", PAIRS)
+def test_contradicting_rows_of_odd_weights_are_proven(kind, way):
+    weights = PAIRS[kind]
+    X, y = np.repeat(np.arange(len(weights) // 2), 2)[:, None], np.arange(len(weights)) % 2
+    problem = make_problem(X, y, (1,), sample_weight=weights)
+    method = Exact(formulation=way, free_bounds=False, search_share=0)
+    certificate, _ = solve(problem, method, time_limit=60)
+    data = problem.dataset
+    assert (certificate.status, certificate.scope) == ("OPTIMAL", "all networks")
+    assert certificate.loss == pytest.approx(
+        brute_force.best_loss(data.X, data.y, (1,), "neuron", data.weights), rel=1e-12
+    )
+
+
 @pytest.mark.parametrize("width", [3, 4, 5])
 def test_wider_layers_have_more_gates_and_no_larger_loss(width):
     rng = np.random.default_rng(width)

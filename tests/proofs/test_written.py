@@ -1,6 +1,7 @@
 """Written proofs: whole, checked from nothing but their files, and no change to them goes unnoticed."""
 
 import json
+import math
 import shutil
 
 import numpy as np
@@ -10,6 +11,7 @@ from conftest import make_problem, solve
 from stepnet import Layer, Network, Staircase, StepClassifier, verify_proof
 from stepnet.errors import InvalidInputError, NotAcceptedError, SolverError
 from stepnet.limits import Budget
+from stepnet.methods.exact import Exact
 from stepnet.methods.prove import Prove
 from stepnet.proofs.written import write_proof
 
@@ -185,6 +187,26 @@ def test_weights_without_a_common_measure_are_proven_too(kind, tmp_path):
         assert "does not follow" in str(verify_proof(tmp_path / "proof"))
         changed(tmp_path / "proof" / "proof.json", lambda claims: claims["heavy"].append([0, 0, 0, 0, 0, 0, 0]))
         assert "different rows" in str(verify_proof(tmp_path / "proof"))
+
+
+def test_heavy_rows_of_a_written_proof_weigh_what_the_bound_says(tmp_path):
+    """Two rows weigh as little as the slack that bounds have for rounding."""
+    X, y = np.repeat(np.arange(10.0), 2)[:, None], np.tile([0, 1], 10)
+    weights = np.random.default_rng(0).uniform(0.5, 1, 20)
+    weights[-2:] = 1.5 * 2**-34 * 6.25
+    problem = make_problem(X, y, (1,), sample_weight=weights)
+    alone = Exact(formulation="sat", free_bounds=False, search_share=0)
+    certificate, result = solve(problem, alone, time_limit=60)
+    write_proof(tmp_path / "proof", problem, result.network, certificate.bound)
+    assert verify_proof(tmp_path / "proof")
+
+
+def test_a_rounded_loss_is_a_bound_that_can_be_written(tmp_path):
+    problem = make_problem(np.repeat(np.arange(3), 2)[:, None], [0, 1] * 3, (1,), sample_weight=[0.1] * 6)
+    certificate, result = solve(problem, Prove(), time_limit=60)
+    assert certificate.loss == math.fsum([0.1] * 3) > 0.3
+    write_proof(tmp_path / "proof", problem, result.network, certificate.bound)
+    assert verify_proof(tmp_path / "proof")
 
 
 def test_what_cannot_be_proven_is_not_written(tmp_path):

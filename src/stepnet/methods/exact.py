@@ -32,6 +32,7 @@ from stepnet.search.polish import centred
 
 _MAX_TURNS = 10
 _SECONDS, _BYTES = 5e-7, 500.0  # an entry of a program
+_FAR = 64.0  # how many times smaller a loss is that has fallen far
 _SLACK = 1e-5  # of a row or a weight
 
 
@@ -126,8 +127,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             else:
                 share = 1.0 if number + 2 >= len(chosen) else 0.8  # a program seldom knows more than the last proof
                 with run.within(share), improving(run):
-                    if run.compiles(one.kernels):
-                        one.work(run)
+                    _work(run, one)
             if run.is_over:
                 return
 
@@ -173,6 +173,16 @@ def _short_of(run: Run) -> str:
     if entries * _SECONDS > run.budget.remaining / 2:
         return "time"
     return "memory" if entries * _BYTES > available() / 2 else ""
+
+
+def _work(run: Run, proof: Proof) -> None:
+    """Proofs count in units of the best loss when they begin: where it has fallen far, once more in smaller ones."""
+    if not run.compiles(proof.kernels):
+        return
+    before = math.inf
+    while not run.is_over and run.loss < before / _FAR:
+        before = run.loss
+        proof.work(run)
 
 
 class _Solving:

@@ -10,6 +10,7 @@ certain, and of determinants of integers elsewhere.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -47,7 +48,7 @@ _SECONDS = 2e-6  # a hyperplane
 _MOST_SECONDS = 60.0
 _AT_ONCE = 50_000  # hyperplanes
 _UNITS = 2**24  # of the best loss, where weights of rows have no common measure
-_ROUNDING = 2.0**-48  # of a weight in units
+_ROUNDING = 2.0**-48  # of weights and losses in units
 _EXACT = 2.0**53  # integers up to here are exact in floats
 
 Booleans = NDArray[np.bool_]
@@ -103,17 +104,19 @@ class Cells(Proof):
         width = width_of(problem)
         # Fractions of units are cut off: no network loses less than it does in whole ones.
         unit = problem.accuracy.step or host.loss / _UNITS
+        if unit < sys.float_info.min:
+            return  # losses of next to nothing
         rounding = 0.0 if problem.accuracy.step else _ROUNDING
         units = np.floor(np.minimum(data.weights, host.loss) / unit * (1 - rounding)).astype(np.int64)
         choices = _Choices(on, units)
-        most = math.ceil(host.loss / unit) - 1
+        most = math.ceil(host.loss / unit * (1 - _ROUNDING)) - 1
         sets = _all_sets(integer_rows(data.X), on, lambda sets: choices.is_of_use(sets, width, most), host.must_stop)
         if sets is None:
             return
         sets = largest(sets, host.must_stop)
         oracle = Oracle(data.X, on, host.seed)
         for gate in gates(width):
-            most = min(most, math.ceil(host.loss / unit) - 1)
+            most = min(most, math.ceil(host.loss / unit * (1 - _ROUNDING)) - 1)
             found, is_done = choices.best(sets, gate, most, host.must_stop)
             if not is_done:
                 return

@@ -20,6 +20,7 @@ from stepnet.gates import Gate
 from stepnet.proofs.row_weights import spaced
 
 Clause = list[int]
+_MOST_SUMS = 1_000  # of some rows
 
 
 @cache
@@ -158,5 +159,9 @@ class Formula:
                 if a + b:
                     if total not in sums:
                         sums[total] = self._new()
+                        if len(sums) > _MOST_SUMS:
+                            raise ValueError(
+                                "the weights of rows have too many sums for clauses; the grain is too fine"
+                            )
                     self.clauses.append([*(-one for one in (first, second) if one), sums[total]])
         return sums

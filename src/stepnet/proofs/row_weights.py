@@ -20,6 +20,7 @@ MOST_SUMS = 100
 _FINE = 40  # bits of the loss that sums are told apart by, where rounding may have made equal ones different
 _COARSEST = 4  # the same, at least
 _SAME = 34  # bits of losses that are equal in all but their rounding
+_ROUNDING = Fraction(1, 2**50)  # of a loss
 _STEPS = 64  # grains that a sum may lose in a tree of sums; 2**(_FINE - _SAME)
 
 
@@ -44,7 +45,7 @@ class RowWeights:
         integers = [int(Fraction(weight) / unit) for weight in weights.tolist()]
         common = math.gcd(*integers)
         integers, unit = [value // common for value in integers], unit * common
-        most = math.ceil(Fraction(loss) / unit) - 1
+        most = _units_of(loss, unit) - 1
         for bits in range(_FINE, _COARSEST - 1, -1):
             grain = max(most, 0) >> bits  # none for small integers
             sums = sums_of(integers, most, grain, MOST_SUMS)
@@ -55,11 +56,11 @@ class RowWeights:
     @property
     def is_exact(self) -> bool:
         """Whether only rounding is smoothed over: a network of the best loss can be told from better ones."""
-        return self.grain <= self._units_of(self.loss) >> _FINE
+        return self.grain <= _units_of(self.loss, self.unit) >> _FINE
 
     def limit_below(self, loss: float) -> int:
         """What a network that loses less can lose at most, in units; losses that differ by rounding alone are equal."""
-        units = self._units_of(loss)
+        units = _units_of(loss, self.unit)
         return units - 1 - max(units >> _SAME, _STEPS * self.grain if self.is_exact else 0)
 
     def loss_of(self, total: int) -> float:
@@ -67,12 +68,12 @@ class RowWeights:
 
     def round_up(self, value: float) -> float:
         """The smallest loss of any rows that is not below ``value``, less some grains, or the loss that was given."""
-        place = bisect_left(self.sums, self._units_of(max(value, 0.0)) - len(self.integers) * self.grain)
+        place = bisect_left(self.sums, _units_of(max(value, 0.0), self.unit) - len(self.integers) * self.grain)
         return self.loss_of(self.sums[place]) if place < len(self.sums) else self.loss
 
-    def heavy(self, rows: Iterable[int], loss: float) -> list[int]:
-        """As few of the rows as weigh ``loss`` or more together; none if all of them do not."""
-        chosen, total, limit = [], 0, self.limit_below(loss)
+    def heavy(self, rows: Iterable[int], limit: int) -> list[int]:
+        """As few of the rows as weigh more than ``limit`` units together; none if all of them do not."""
+        chosen, total = [], 0
         for row in sorted(rows, key=lambda row: -self.integers[row]):
             chosen.append(row)
             total += self.integers[row]
@@ -80,8 +81,10 @@ class RowWeights:
                 return chosen
         return []
 
-    def _units_of(self, loss: float) -> int:
-        return math.ceil(Fraction(loss) / self.unit)
+
+def _units_of(loss: float, unit: Fraction) -> int:
+    """Rounded up, but not where the loss itself was."""
+    return math.ceil(Fraction(loss) * (1 - _ROUNDING) / unit)
 
 
 def sums_of(integers: Sequence[int], most: int, grain: int, limit: int) -> list[int] | None:

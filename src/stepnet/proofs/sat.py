@@ -86,9 +86,10 @@ class Sat(Proof):
         scaled = (
             "" if weights.is_exact else f", losses told apart where they differ by {weights.loss_of(weights.grain):.3g}"
         )
+        least = weights.loss_of(min(decision.lower for decision in decisions))
         host.raise_bound(
             Bound(
-                min(host.loss, weights.loss_of(min(decision.lower for decision in decisions))),
+                min(host.loss, max(least, weights.round_up(least))),
                 scope=ALL_NETWORKS,
                 proof=f"correct sets: {len(pool)} infeasible subsystems checked in rationals, "
                 f"{len(decisions)} {'gate' if len(decisions) == 1 else 'gates'} refuted{scaled}",
@@ -152,16 +153,19 @@ class GateDecision:
         before = host.loss
         network = self.decide(limit, budget, host.offer)
         if isinstance(network, Network) and self.problem.evaluate(network) >= before:
-            self.forbid(network, host.loss)
+            self._is_stuck = not self.forbid(network, self.weights.limit_below(host.loss))
 
-    def forbid(self, network: Network, loss: float) -> None:
-        """Not this network again, nor any that gets the same rows wrong: where sums are told apart only roughly."""
+    def forbid(self, network: Network, limit: int) -> bool:
+        """Not this network again, nor any that gets the same rows wrong: where sums are told apart only roughly.
+
+        False if these rows do not weigh more than the limit.
+        """
         data = self.problem.dataset
         wrong = np.flatnonzero(network.predict(data.X) != data.y).tolist()
-        rows = self.weights.heavy(wrong, loss)
+        rows = self.weights.heavy(wrong, limit)
         if rows:
             self.heavy.append(rows)
-        self._is_stuck = not rows
+        return bool(rows)
 
     def decide(self, limit: int, budget: Budget, offer: Callable[[Network], float]) -> Network | bool | None:
         """A network that loses at most ``limit`` in units of the weights; False if there is none, None if that is open.

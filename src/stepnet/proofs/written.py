@@ -97,7 +97,7 @@ def write_proof(
         with ThreadPoolExecutor(1) as worker:
             for gate in gates(width_of(problem)):
                 decision = GateDecision(problem, gate, weights, limit, oracle, pool, worker, heavy)
-                proofs.append((decision, _refuted(decision, limit, bound, budget, worker)))
+                proofs.append((decision, _refuted(decision, limit, budget, worker)))
     used = _used(pool, proofs)
     content = {
         "format": FORMAT,
@@ -141,14 +141,11 @@ def _free(directory: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _refuted(
-    decision: GateDecision, limit: int, bound: float, budget: Budget, worker: ThreadPoolExecutor
-) -> Refutation:
+def _refuted(decision: GateDecision, limit: int, budget: Budget, worker: ThreadPoolExecutor) -> Refutation:
     """Find what subsystems are missing, then solve the clauses afresh and keep what the contradiction rests on."""
     try:
         answer = decision.decide(limit, budget, lambda network: 0.0)
-        while isinstance(answer, Network) and decision.problem.evaluate(answer) >= bound:
-            decision.forbid(answer, bound)
+        while isinstance(answer, Network) and decision.forbid(answer, limit):
             answer = decision.decide(limit, budget, lambda network: 0.0)
         if answer is False:
             formula = decision.formula
