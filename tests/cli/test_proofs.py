@@ -50,13 +50,13 @@ def test_time_that_was_not_enough_is_exit_code_1_and_no_folder(tmp_path):
 def test_classes_may_weigh_differently(folder):
     options = ("--target", "mood", "--hidden", "1")
     weights = ("--class-weight", "wild=0.7", "--class-weight", "calm=0.4")
-    result = typed("prove", "rows.csv", *options, *weights, "--save", "proof", "--out", "m.json", cwd=folder)
+    result = stepnet("prove", "rows.csv", *options, *weights, "--save", "proof", "--out", "m.json", cwd=folder)
     assert result.returncode == 0, result.stderr
     assert "OPTIMAL for all networks" in result.stdout
     assert " of 11," in result.stdout  # ten rows a class
-    assert typed("verify", "m.json", "rows.csv", "--target", "mood", cwd=folder).returncode == 0
-    assert typed("verify", "proof", cwd=folder).returncode == 0
-    result = typed("fit", "rows.csv", *options, "--class-weight", "balanced", "--out", "m.json", cwd=folder)
+    assert stepnet("verify", "m.json", "rows.csv", "--target", "mood", cwd=folder).returncode == 0
+    assert stepnet("verify", "proof", cwd=folder).returncode == 0
+    result = stepnet("fit", "rows.csv", *options, "--class-weight", "balanced", "--out", "m.json", cwd=folder)
     assert "OPTIMAL for all networks" in result.stdout
     assert load(folder / "m.json").class_weight == "balanced"
     for bad, word in {
@@ -65,9 +65,9 @@ def test_classes_may_weigh_differently(folder):
         "calm=much": "such as calm=2",
         "calm=nan": "finite weights",
     }.items():
-        result = typed("fit", "rows.csv", *options, "--class-weight", bad, cwd=folder)
+        result = stepnet("fit", "rows.csv", *options, "--class-weight", bad, cwd=folder)
         assert (result.returncode, word in result.stderr) == (2, True), result.stderr
-    result = typed("fit", "rows.csv", "--target", "a", "--task", "regression", "--class-weight", "balanced",
+    result = stepnet("fit", "rows.csv", "--target", "a", "--task", "regression", "--class-weight", "balanced",
                    "--drop", "mood", cwd=folder)  # fmt: skip
     assert (result.returncode, "predicts numbers" in result.stderr) == (2, True)
 
