@@ -19,7 +19,8 @@ from stepnet.methods.prove import Prove
 from stepnet.search.local_search import kernels_ready
 
 SPLITS = [("Breast Cancer", seed, 0, width) for width in (1, 2) for seed in range(5)]
-LARGER = [("n=3", m, 0, width) for m, width in ((30, 4), (40, 4), (50, 4), (40, 5), (120, 1), (120, 2), (200, 2))]
+SIZES = ((300, 1), (120, 2), (200, 2), (80, 3), (120, 3), (40, 4), (50, 4), (60, 4), (40, 5), (50, 5))
+LARGER = [("n=3", m, 0, width) for m, width in SIZES]
 WIDER = [("n=9", m, 0, width) for m, width in ((40, 2), (60, 2), (40, 3), (60, 3), (100, 1))]
 
 

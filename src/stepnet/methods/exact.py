@@ -43,9 +43,9 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     formulation : str, Formulation or Proof
-        ``"auto"``: for one hidden layer of up to 5 neurons what takes the problem of ``"cells"`` (up to 5 features
-        and 3 neurons), ``"one_neuron"`` and ``"sat"``, in turn. They need no program and no margin: their bounds hold
-        for all networks. Then, or with a named solver, a program: ``"gates"`` for few neurons, ``"tight"``.
+        ``"auto"``: for one hidden layer of up to 5 neurons what takes the problem of ``"cells"`` (up to 5
+        features), ``"one_neuron"`` and ``"sat"``, in turn. They need no program and no margin: their bounds hold for
+        all networks. Then, or with a named solver, a program: ``"gates"`` for few neurons, ``"tight"``.
         ``"bilinear"`` and ``"paper"`` are programs, too. Or an object.
     solver : str
         ``"auto"``, ``"highs"``, ``"scip"``, ``"gurobi"`` or ``"cpsat"``.

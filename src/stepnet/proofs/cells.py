@@ -3,7 +3,7 @@
 A hyperplane that gets some rows right can be moved until it passes through as many rows as there are dimensions, and
 all rows that were right are still on their side or on it. So every hyperplane through that many rows is tried; rows on
 it that are independent can all be made right by a small turn, others are divided within it in the same way. Then each
-gate asks which two or three of these sets leave least to misclassify. Signs are those of floats where those are
+gate asks which of these sets, one a neuron, leave least to misclassify. Signs are those of floats where those are
 certain, and of determinants of integers elsewhere.
 """
 
@@ -24,26 +24,15 @@ from stepnet.gates import Gate, gates
 from stepnet.oracle import Neuron, Oracle, integer_rows
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Host, Proof, accepts_correct_sets, network_of, width_of
-from stepnet.proofs.bits import (
-    COORDINATES,
-    DIFFERENCES,
-    EXACT,
-    Words,
-    are_simple,
-    best_sets,
-    costs,
-    largest,
-    packed,
-    right_sets,
-    signs_of,
-    subsets,
-)
+from stepnet.proofs.bits import Words, costs, largest, packed
+from stepnet.proofs.choices import best_sets
 from stepnet.proofs.clauses import spoilers
 from stepnet.proofs.row_weights import RowWeights
+from stepnet.proofs.sides import COORDINATES, DIFFERENCES, EXACT, are_simple, right_sets, signs_of, subsets
 from stepnet.result import ALL_NETWORKS, Bound
 
-MOST_FEATURES, _MOST_NEURONS = 5, 3
-_MOST_BYTES = 500e6  # of sets
+MOST_FEATURES = 5
+_MOST_BYTES = 1.5e9
 _SECONDS = 2e-6  # a hyperplane
 _MOST_SECONDS = 60.0
 _AT_ONCE = 50_000  # hyperplanes
@@ -70,7 +59,7 @@ def _compile() -> None:
 
 
 class Cells(Proof):
-    """Correct sets by enumeration, for few features and up to three neurons."""
+    """Correct sets by enumeration, for few features."""
 
     name = "cells"
     kernels = Compiling(_compile)
@@ -79,11 +68,10 @@ class Cells(Proof):
         answer = accepts_correct_sets(problem, self.name)
         if not answer:
             return answer
-        n_features, width = problem.dataset.n_features, width_of(problem)
-        if n_features > MOST_FEATURES or width > _MOST_NEURONS:
+        n_features = problem.dataset.n_features
+        if n_features > MOST_FEATURES:
             return Answer(
-                f"formulation='cells' accepts up to {MOST_FEATURES} features and {_MOST_NEURONS} neurons; got "
-                f"{n_features} features and hidden={problem.architecture.hidden}. Use formulation='sat'."
+                f"formulation='cells' accepts up to {MOST_FEATURES} features; got {n_features}. Use formulation='sat'."
             )
         n_planes, n_bytes = estimate(problem.dataset.n_rows, n_features)
         if n_bytes > _MOST_BYTES or n_planes * _SECONDS > _MOST_SECONDS:
@@ -114,8 +102,10 @@ class Cells(Proof):
         if sets is None:
             return
         sets = largest(sets, host.must_stop)
+        if sets.nbytes * width**2 > _MOST_BYTES:
+            return  # so many sets cannot be combined
         oracle = Oracle(data.X, on, host.seed)
-        for gate in gates(width):
+        for gate in sorted(gates(width), key=_n_alone, reverse=True):
             most = min(most, math.ceil(host.loss / unit * (1 - _ROUNDING)) - 1)
             found, is_done = choices.best(sets, gate, most, host.must_stop)
             if not is_done:
@@ -139,6 +129,11 @@ class Cells(Proof):
                 claimed_by="stepnet's enumeration",
             )
         )
+
+
+def _n_alone(gate: Gate) -> int:
+    """Neurons that spoil rows alone: the more there are, the sooner choices are seen to be too bad."""
+    return sum(len(neurons) == 1 for code in (0, 1) for neurons in spoilers(gate, code))
 
 
 class _Choices:
@@ -168,9 +163,9 @@ class _Choices:
 
 
 def estimate(n_rows: int, n_features: int) -> tuple[int, float]:
-    """Hyperplanes to look at, and bytes for the sets."""
+    """Hyperplanes to look at, and bytes for the sets of either side: twice their words, hashes and a table."""
     n_planes = math.comb(n_rows, min(n_features, n_rows))
-    return n_planes, 2.0 * n_planes * 8 * -(-n_rows // 64)
+    return n_planes, 2.0 * n_planes * (16 * -(-n_rows // 64) + 24)
 
 
 def _unpacked(words: Words, n_rows: int) -> Booleans:
