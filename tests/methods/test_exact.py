@@ -202,7 +202,7 @@ def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named
     ways = [((1,), "auto", "one_neuron"), ((), "auto", "one_neuron"), ((2,), "auto", "sat"), ((6,), "auto", "tight")]
     for hidden, solver, name in [*ways, ((2,), "highs", "gates"), ((2, 2), "auto", "tight")]:
         assert Exact(solver=solver).check(wide_problem(hidden)).name == name
-    for hidden, name in [((), "cells"), ((3,), "cells"), ((4,), "sat")]:
+    for hidden, name in [((), "cells"), ((3,), "cells"), ((5,), "cells"), ((6,), "tight")]:
         assert Exact().check(wide_problem(hidden, n_features=3)).name == name
     assert Exact().check(wide_problem((2,), "layer")).name == "tight"
     weighted = make_problem([[0.0], [1.0]], [0, 1], (2,), sample_weight=[0.1234, 0.77])
