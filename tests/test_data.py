@@ -129,6 +129,12 @@ def test_factors_are_finite_for_floats_of_any_size(size, other, centre):
     assert np.isfinite(scaling.shift).all()
 
 
+def test_features_too_small_for_weights_are_named():
+    scaling = Scaling.fit(np.array([[0.0, 0.0], [1.0, 3e-320]]), centre=True)
+    with pytest.raises(InvalidInputError, match=r"feature 1 .* multiply it by a large number"):
+        scaling.restored_weights(np.array([[1.0, 1e10]]))
+
+
 def test_weights_that_leave_the_floats_are_refused_or_counted_right():
     with pytest.raises(InvalidInputError, match="rescale"):
         Dataset.from_rows([[0.0], [1.0]], [0, 1], [1e300, 1e300])

@@ -205,7 +205,14 @@ class Scaling:
     def restored_weights(self, weights: Floats) -> Floats:
         """Weights on scaled features as those on the original ones; features that are not kept have none."""
         restored = np.zeros((len(weights), len(self.kept)))
-        restored[:, self.kept] = weights * self.factor
+        with np.errstate(over="ignore"):
+            restored[:, self.kept] = weights * self.factor
+        too_large = np.isinf(restored).any(axis=0)
+        if too_large.any():
+            raise InvalidInputError(
+                f"the numbers of feature {int(np.argmax(too_large))} (counted from 0) are so small that weights on it "
+                "leave the floats; multiply it by a large number, such as 1e300."
+            )
         return restored
 
     def scale(self, layer: Layer) -> Layer:

@@ -93,8 +93,9 @@ class Oracle:
 
     def _neuron(self, rows: Indices, point: Floats) -> Neuron | None:
         """The hyperplane across the nearest point, in the units of the data, if it is right on every row."""
-        weights = -point[:-2] / self._half
-        threshold = float(point[-2] + weights @ self._middle)
+        with np.errstate(over="ignore", invalid="ignore"):  # weights that leave the floats are no neuron
+            weights = -point[:-2] / self._half
+            threshold = float(point[-2] + weights @ self._middle)
         return self._if_right(rows, weights, threshold)
 
     def _if_right(self, rows: Indices, weights: Floats, threshold: float) -> Neuron | None:

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import make_problem, solve
 from stepnet.gates import gates
+from stepnet.methods.prove import Prove
 from stepnet.proofs.clauses import Formula
-from stepnet.proofs.row_weights import MOST_SUMS, RowWeights, spaced, sums_of
+from stepnet.proofs.row_weights import MOST_SUMS, RowWeights, few, spaced, sums_of
 
 
 def weighed(weights, rows):
@@ -112,7 +114,33 @@ def test_clauses_about_sums_allow_all_rows_within_the_limit(weights, most, grain
             assert is_allowed or total >= formula.next_limit(limit)
 
 
+@given(st.sets(st.integers(0, 10_000)), st.integers(0, 9), st.integers(1, 50))
+def test_few_numbers_are_left_of_any_and_none_grows(totals, grain, limit):
+    counted_as = few(totals, grain, limit)
+    assert counted_as.keys() == totals
+    assert len(set(counted_as.values())) <= limit
+    assert all(counted_as[total] <= total for total in totals)
+
+
 def test_clauses_do_not_grow_without_end():
+    """Powers of two have as many sums as there are sets; counted roughly, sums stay few and none counts as more."""
+    from pysat.solvers import Solver
+
     weights = [2**k for k in range(22)]
-    with pytest.raises(ValueError, match="too many sums"):
-        Formula(gates(1)[0], [1] * 22, weights, 2**22)
+    formula = Formula(gates(1)[0], [1] * 22, weights, 2**22)
+    assert len(formula.clauses) < 22 * 200**2
+    with Solver(name="cadical195", bootstrap_with=formula.clauses) as solver:
+        for rows in ([21], [20, 19, 18], [*range(21)]):
+            chosen = [formula.wrong(row) * (1 if row in rows else -1) for row in range(22)]
+            total = sum(weights[row] for row in rows)
+            assert solver.solve(assumptions=[*chosen, *formula.at_most(total)])
+            assert not solver.solve(assumptions=[*chosen, *formula.at_most(total // 2)])
+
+
+def test_weights_that_differ_a_little_are_no_trouble():
+    rng = np.random.default_rng(14)
+    X = rng.normal(size=(300, 6))
+    y = (X[:, 0] > 0) ^ (rng.random(300) < 0.2)
+    weights = rng.integers(1, 4, 300) * (1 + rng.random(300) * 2.0**-25)
+    certificate, _ = solve(make_problem(X, y.astype(int), (2,), sample_weight=weights), Prove(), time_limit=3)
+    assert 0 <= certificate.bound <= certificate.loss

@@ -17,10 +17,10 @@ from functools import cache
 from itertools import combinations, pairwise
 
 from stepnet.gates import Gate
-from stepnet.proofs.row_weights import spaced
+from stepnet.proofs.row_weights import few
 
 Clause = list[int]
-_MOST_SUMS = 1_000  # of some rows
+_MOST_SUMS = 200  # of some rows
 
 
 @cache
@@ -150,18 +150,14 @@ class Formula:
         return nodes[0] if nodes else {}
 
     def _merged(self, left: dict[int, int], right: dict[int, int], most: int) -> dict[int, int]:
-        sums: dict[int, int] = {}
         totals = {a + b for a in (0, *left) for b in (0, *right)} - {0}
-        counted_as = spaced((total for total in totals if total <= most), self.grain)
+        counted_as = few({total for total in totals if total <= most}, self.grain, _MOST_SUMS)
+        sums: dict[int, int] = {}
         for a, first in [(0, 0), *left.items()]:
             for b, second in [(0, 0), *right.items()]:
                 total = counted_as.get(a + b, most + 1)
                 if a + b:
                     if total not in sums:
                         sums[total] = self._new()
-                        if len(sums) > _MOST_SUMS:
-                            raise ValueError(
-                                "the weights of rows have too many sums for clauses; the grain is too fine"
-                            )
                     self.clauses.append([*(-one for one in (first, second) if one), sums[total]])
         return sums

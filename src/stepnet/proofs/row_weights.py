@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -111,3 +111,12 @@ def spaced(totals: Iterable[int], grain: int) -> dict[int, int]:
             first = total
         counted_as[total] = first
     return counted_as
+
+
+def few(totals: Collection[int], grain: int, limit: int) -> dict[int, int]:
+    """Like :func:`spaced`, with a coarser grain where that leaves more than ``limit`` different ones."""
+    while True:
+        counted_as = spaced(totals, grain)
+        if len(set(counted_as.values())) <= limit:
+            return counted_as
+        grain = 2 * grain + 1
