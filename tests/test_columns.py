@@ -70,8 +70,8 @@ def test_a_description_says_what_each_feature_is():
         (["x", "y"], {"impute": "inf"}, "choose mean"),
         ([f"t{i}" for i in range(300)], {"encode": "codes"}, "300 different texts in 300 rows: names or dates"),
         ([f"2026-01-{i:02}" for i in range(1, 20)], {"encode": "one_hot"}, "names or dates"),
-        (["1,5", "2,25", "3,5"], {"encode": "one_hot"}, "decimal comma such as '1,5'"),
-        (["1,5", "2", "3"], {}, "'1,5' has a decimal comma. Write numbers with a point"),
+        (["1,5", "2,25", "3,5"], {"encode": "one_hot"}, "comma such as '1,5'"),
+        (["1,5", "2", "3"], {}, "'1,5' has a comma. Write numbers with a decimal point"),
     ],
 )
 def test_cells_that_need_a_choice_are_named(cells, choices, message):

@@ -142,3 +142,9 @@ def test_null_vectors_are_those_of_fractions():
             assert not any(sum(Fraction(v) * c[r] for v, c in zip(values, columns, strict=True)) for r in range(n))
     assert null_vector([[1], [-2]]) == [2, 1]
     assert null_vector([[1], [2]]) is None
+
+
+def test_null_vectors_are_given_up_when_the_time_is_up():
+    columns = np.random.default_rng(0).integers(-9, 10, (5, 4)).tolist()
+    looks = iter([False, False, True])
+    assert null_vector(columns, lambda: next(looks)) is None

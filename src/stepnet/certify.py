@@ -138,7 +138,7 @@ class Certificate:
 
 def is_optimal(problem: Problem, loss: float, bound: float) -> bool:
     """Whether nothing is left between loss and bound, up to the tolerance for real row weights."""
-    return loss <= bound + problem.accuracy.tolerance
+    return problem.accuracy.are_equal(loss, bound)
 
 
 def certify(problem: Problem, result: Result) -> Certificate:

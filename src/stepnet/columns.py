@@ -94,11 +94,11 @@ class Column:
         if isinstance(cell, float | int) or not math.isnan(_float(cell)):
             return f"{float(cell)} is not a finite number. Correct it, {left_out}"
         if _DECIMAL_COMMA.fullmatch(_text(cell)):
-            return f"{cell!r} has a decimal comma. Write numbers with a point."
+            return f"{cell!r} has a comma. Write numbers with a decimal point, and thousands without any sign."
         return f"{cell!r} is not a finite number. Correct it; or train with --encode one_hot (or codes), {left_out}"
 
     def _filled(self, cells: Cells, where: str) -> Floats:
-        numbers = _as_floats(cells)
+        numbers = as_floats(cells)
         missing = np.flatnonzero(np.isnan(numbers))
         bad = [i for i in missing.tolist() if not is_missing(cells[i])] + np.flatnonzero(np.isinf(numbers)).tolist()
         if bad or (len(missing) and self.fill is None):
@@ -212,7 +212,8 @@ def _learned(name: str, cells: Cells, where: str, encode: str, fill: Callable[[F
     commas = [text for text in counts if _DECIMAL_COMMA.fullmatch(text)]
     if 2 * len(commas) > len(counts):
         raise InvalidInputError(
-            f"{where}, column {name!r} has numbers with a decimal comma such as {commas[0]!r}; write them with a point."
+            f"{where}, column {name!r} has numbers with a comma such as {commas[0]!r}; write them with a "
+            f"decimal point, and thousands without any sign."
         )
     if len(counts) > min(_MOST_CATEGORIES, max(_FEW_CATEGORIES, len(cells) / 2)):
         raise InvalidInputError(
@@ -225,7 +226,7 @@ def _learned(name: str, cells: Cells, where: str, encode: str, fill: Callable[[F
 
 def _with_fill(name: str, cells: Cells, where: str, fill: Callable[[Floats], float]) -> Column:
     Column(name, fill=0.0).numbers(cells, where)  # what is there must be numbers
-    numbers = _as_floats(cells)
+    numbers = as_floats(cells)
     there = numbers[np.isfinite(numbers)]
     if not len(there):
         raise InvalidInputError(f"{where}, column {name!r} has no numbers at all; leave it out with --drop {name}.")
@@ -237,7 +238,7 @@ def _are_numbers(cells: Sequence[Any]) -> bool:
     return all(is_missing(cell) or not math.isnan(_float(cell)) for cell in cells)
 
 
-def _as_floats(cells: Cells) -> Floats:
+def as_floats(cells: Cells) -> Floats:
     """Cells as numbers, NaN where they are none."""
     if isinstance(cells, np.ndarray):
         return cells.astype(np.float64)  # a copy

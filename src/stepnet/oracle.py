@@ -66,7 +66,7 @@ class Oracle:
             return Neuron(np.zeros(self.X.shape[1]), 0.0)
         distance, passive, point = _nearest(self._columns, rows, int(self._rng.integers(2**31)))
         if distance <= _NEAR:
-            return self._subsystem(rows[passive]) or self._exact(rows, should_stop)
+            return self._subsystem(rows[passive], should_stop) or self._exact(rows, should_stop)
         return self._neuron(rows, point) or self._exact(rows, should_stop)
 
     def packing(
@@ -82,10 +82,10 @@ class Oracle:
             rows = np.setdiff1d(rows, np.array(answer.rows), assume_unique=True)
         return found, rows, None
 
-    def _subsystem(self, rows: Indices) -> Subsystem | None:
-        """The rows as a subsystem, with integers that prove it; None if there are none."""
+    def _subsystem(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Subsystem | None:
+        """The rows as a subsystem, with integers that prove it; None if there are none, or the time is up."""
         rows = np.sort(rows)
-        multipliers = null_vector([self._integers[i] for i in rows])
+        multipliers = null_vector([self._integers[i] for i in rows], should_stop)
         if multipliers is None:
             return None
         kept = [(int(i), value) for i, value in zip(rows, multipliers, strict=True) if value]
@@ -135,16 +135,19 @@ def is_true(subsystem: Subsystem, X: Floats, on: NDArray[np.bool_]) -> bool:
     return not any(sum(v * Fraction(x) for v, x in zip(signed, column, strict=True)) for column in columns)
 
 
-def null_vector(columns: list[list[int]]) -> list[int] | None:
+def null_vector(columns: list[list[int]], should_stop: Callable[[], bool] = lambda: False) -> list[int] | None:
     """Non-negative integers, not all 0, with Σ value · column = 0; None if the columns have no such ones.
 
-    Elimination without fractions: every number on the way is a minor. None, too, if the null space has not dimension 1.
+    Elimination without fractions: every number on the way is a minor. None, too, if the null space has not dimension 1,
+    or the time is up.
     """
     n_columns = len(columns)
     rows = [list(row) for row in zip(*columns, strict=True)]
     pivots: list[int] = []
     done, last = 0, 1
     for c in range(n_columns):
+        if should_stop():
+            return None
         pivot = next((r for r in range(done, len(rows)) if rows[r][c]), None)
         if pivot is None:
             continue
@@ -217,6 +220,8 @@ def _gordan(
         )
         if entering is None:
             break
+        if should_stop():
+            return None, None
         column = [sum((inverse[r][k] * table[k][entering] for k in range(n)), Fraction(0)) for r in range(n)]
         values = [sum((inverse[r][k] * right[k] for k in range(n)), Fraction(0)) for r in range(n)]
         ratios = [(values[r] / column[r], basis[r], r) for r in range(n) if column[r] > 0]

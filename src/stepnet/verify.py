@@ -46,7 +46,8 @@ def require_same_data(problem: Problem, certificate: Certificate) -> None:
     if problem.dataset.fingerprint != certificate.fingerprint:
         raise InvalidInputError(
             f"these are not the data of the certificate: fingerprint {problem.dataset.fingerprint}, not "
-            f"{certificate.fingerprint}. Verify with the rows, classes and weights that the model was fitted on."
+            f"{certificate.fingerprint}. Verify with the rows, classes and weights (--sample-weight) that the model "
+            f"was fitted on."
         )
 
 

@@ -84,10 +84,11 @@ class Widths:
         if self.smallest is not None:
             return f"{neurons} loss {self.loss:g}{'' if self.enough == 1 else ', and no fewer do'}."
         at_least = f"at least {self.needed} are needed"
+        tried = "1 neuron" if len(self.curve) == 1 else f"{len(self.curve)} neurons"
         return (
             f"{neurons} loss {self.loss:g}; {at_least}."
             if self.enough
-            else (f"Loss {self.loss:g} was not reached with {len(self.curve)} neurons; {at_least}.")
+            else (f"Loss {self.loss:g} was not reached with {tried}; {at_least}.")
         )
 
     def plot(self, path: str | os.PathLike[str]) -> None:

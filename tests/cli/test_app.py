@@ -129,7 +129,10 @@ BAD = {
     "two equal names": (["fit", "twice.csv", "--target", "y"], "several columns named a"),
     "one class": (["fit", "one.csv", "--target", "y"], "one class"),
     "widths": (["fit", "xor.csv", "--target", "mood", "--hidden", "two"], "--hidden two"),
-    "negative width": (["fit", "xor.csv", "--target", "mood", "--hidden", "-3"], "positive integers"),
+    "negative width": (["fit", "xor.csv", "--target", "mood", "--hidden", "-3"], "at least one neuron"),
+    "target as weight": (["fit", "xor.csv", "--target", "mood", "--sample-weight", "mood"], "name another column"),
+    "target left out": (["fit", "xor.csv", "--target", "mood", "--drop", "mood"], "name another column"),
+    "text to predict": (["fit", "xor.csv", "--target", "mood", "--task", "regression"], "predicts must be numbers"),
     "solver": (["fit", "xor.csv", "--target", "mood", "--solver", "cplex"], "choose one of"),
     "formulation": (["fit", "xor.csv", "--target", "mood", "--formulation", "x"], "choose one of"),
     "method": (
@@ -145,7 +148,10 @@ BAD = {
     "no model": (["predict", "none.json", "xor.csv"], "cannot read"),
     "format": (["export", "xor.csv", "--target", "mood", "--to", "pdf"], "choose c, onnx, json, rules, mps, lp"),
     "no features": (["fit", "only.csv", "--target", "y"], "no column beside y"),
-    "negative weights": (["fit", "minus.csv", "--target", "y", "--sample-weight", "w"], "egative"),
+    "negative weights": (
+        ["fit", "minus.csv", "--target", "y", "--sample-weight", "w"],
+        "column 'w': -1 is a negative weight",
+    ),
     "no weight": (["fit", "zero.csv", "--target", "y", "--sample-weight", "w"], "weight"),
     "seed": (["fit", "xor.csv", "--target", "mood", "--random-state", "-1"], "Seed must be between 0"),
     "endings": (["export", "xor.csv", "--target", "mood", "--to", "lp", "--out", "x.mps"], "does not end in .lp"),
@@ -293,3 +299,24 @@ def test_fit_for_the_worst_case(tmp_path):
         assert result.returncode == 2
         assert message in result.stderr
     assert not (tmp_path / "n.json").exists()
+
+
+def test_an_early_interrupt_says_so(xor, monkeypatch):
+    def interrupted(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stepnet.cli.use.read_table", interrupted)
+    result = stepnet("predict", "m.json", "xor.csv", cwd=xor)
+    assert (result.returncode, result.stderr) == (130, "stepnet: interrupted before there was a result.\n")
+
+
+def test_a_reader_that_goes_away_is_no_trouble(xor):
+    stepnet("fit", "xor.csv", "--target", "mood", "--hidden", "2", "--out", "m.json", cwd=xor)
+    text = (xor / "xor.csv").read_text().splitlines()
+    (xor / "many.csv").write_text("\n".join([text[0], *(text[1:] * 20_000)]) + "\n")
+    command = [sys.executable, "-m", "stepnet", "predict", "m.json", "many.csv"]
+    with subprocess.Popen(command, cwd=xor, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"prediction\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0

@@ -80,7 +80,7 @@ def test_widths_prints_a_table_and_draws(folder):
     assert (folder / "w.png").exists()
     result = stepnet("widths", "rows.csv", "--target", "mood", "--most", "1", cwd=folder)
     assert result.returncode == 1
-    assert "was not reached with 1 neurons; at least 2 are needed" in result.stdout
+    assert "was not reached with 1 neuron; at least 2 are needed" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,8 @@ def test_widths_prints_a_table_and_draws(folder):
     [
         (["prove", "rows.csv", "--target", "mood", "--save", "rows.csv"], "rows.csv is there already"),
         (["prove", "rows.csv", "--target", "mood", "--save", "no/where"], "does not exist; make it first"),
-        (["prove", "rows.csv", "--target", "mood", "--hidden", "7", "--save", "p", "--time-limit", "1"], "5 neurons"),
+        (["prove", "rows.csv", "--target", "mood", "--hidden", "7", "--save", "p"], "5 neurons"),
+        (["verify", "."], "has no proof.json"),
         (["widths", "rows.csv", "--target", "mood", "--most", "0"], "must be a positive integer"),
         (["verify", "m.json"], "needs its training data"),
         (["verify", ".", "rows.csv", "--target", "mood"], "has its data inside"),

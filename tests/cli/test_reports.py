@@ -97,7 +97,7 @@ def test_a_false_certificate_gives_a_report_and_exit_code_1(folder, capsys):
         ({"target": "nothing"}, "no column 'nothing'"),
         ({"data": "nothing.csv"}, "no file"),
         ({"model": "nothing.json"}, "cannot read"),
-        ({"target": "b"}, "go to test="),
+        ({"target": "b"}, "are test rows"),
         ({"data": None, "radius": 0.1}, "needs rows"),
     ],
 )

@@ -2,7 +2,10 @@
 
 import json
 import math
+import os
 import shutil
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -209,14 +212,38 @@ def test_a_rounded_loss_is_a_bound_that_can_be_written(tmp_path):
     assert verify_proof(tmp_path / "proof")
 
 
+def test_where_time_is_short_a_smaller_bound_is_proven(tmp_path):
+    """A single neuron on 45 rows with random labels: easy to enumerate, hopeless for clauses."""
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.normal(size=(45, 2)), rng.integers(0, 2, 45), (1,))
+    certificate, result = solve(problem, Prove(), time_limit=60)
+    assert certificate.status == "OPTIMAL"
+    proven = write_proof(tmp_path / "proof", problem, result.network, certificate.bound, budget=Budget(2.0))
+    assert 0 < proven < certificate.bound
+    verification = verify_proof(tmp_path / "proof")
+    assert verification
+    assert f"bound {proven:g}:" in str(verification)
+
+
+def test_ctrl_c_while_a_proof_is_written_interrupts_and_leaves_nothing(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    classifier = StepClassifier(hidden=(1,), random_state=0).fit(X, y)
+    timer = threading.Timer(1.0, os.kill, [os.getpid(), signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        classifier.save_proof(tmp_path / "proof", X, y, time_limit=60)
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_cannot_be_proven_is_not_written(tmp_path):
     X, y = rows()
     problem = make_problem(X, y, (2,))
     certificate, result = solve(problem, Prove(), time_limit=60)
     target = tmp_path / "proof"
-    with pytest.raises(SolverError, match="the bound is false"):
+    with pytest.raises(SolverError, match="does not hold for all networks"):
         write_proof(target, problem, result.network, certificate.loss + 1)
-    with pytest.raises(SolverError, match="the time limit came first"):
+    with pytest.raises(SolverError, match="the time limit came before"):
         write_proof(target, problem, result.network, certificate.loss, budget=Budget(0.0))
     with pytest.raises(NotAcceptedError, match="up to 5 neurons"):
         write_proof(target, make_problem(X, y, (6,)), result.network, 1.0)
@@ -228,6 +255,8 @@ def test_what_cannot_be_proven_is_not_written(tmp_path):
         write_proof(tmp_path / "a" / "b", problem, result.network, certificate.loss)
     with pytest.raises(InvalidInputError, match="there is no directory"):
         verify_proof(tmp_path / "nowhere")
+    with pytest.raises(InvalidInputError, match=r"has no proof\.json"):
+        verify_proof(tmp_path)
 
 
 def test_other_data_than_those_of_the_certificate_are_refused(tmp_path):

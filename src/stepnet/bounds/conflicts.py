@@ -45,6 +45,8 @@ def conflict_bound(problem: Problem, cover: Cover | None = None) -> Bound:
         return Bound(value, proof="free bound: rows of different classes that can be moved to one point")
     if not isinstance(loss, RealLoss):
         value = math.fsum(dataset.weights[~heaviest_of_group(dataset)])
+        if not value:
+            return Bound()
         return Bound(value, proof="free bound: equal rows of different classes")
     value = loss.cost_of_constants(dataset, dataset.group.astype(np.int64))
     value = max(0.0, value * (1 - _ROUNDING) - loss.excess(dataset))

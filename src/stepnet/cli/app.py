@@ -20,6 +20,8 @@ EXIT_CODES = {
     EXIT_INTERRUPTED: "interrupted; the best network so far is written, if there is one",
 }
 
+_INTERRUPTED = "interrupted before there was a result."
+
 app = typer.Typer(
     name="stepnet",
     help="Neural networks of step neurons, trained with a proof of how good they are.",
@@ -68,10 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(arguments)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):  # Typer ends without a word
+            complain(_INTERRUPTED)
     except StepnetError as error:
         code = complain(str(error))
     except BrokenPipeError:
-        code = EXIT_FALSE
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody reads on
     except OSError as error:
         code = complain(f"{error.filename or 'file'}: {error.strerror}")
@@ -80,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except MemoryError:
         code = complain("there is not enough memory for this; use fewer rows or a smaller --hidden.")
     except KeyboardInterrupt:
-        complain("interrupted before there was a result.")
+        complain(_INTERRUPTED)
         code = EXIT_INTERRUPTED
     _exit(code)
 

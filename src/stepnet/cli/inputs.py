@@ -45,6 +45,10 @@ def training_rows(
     from stepnet.columns import Columns
 
     table = read_table(data, text=[target])
+    if target == sample_weight or target in (drop or []):
+        raise InvalidInputError(
+            f"the target {target!r} cannot be left out or be the weight of rows; name another column."
+        )
     labels = targets_of(table, target, is_number=is_number)
     for name in drop or []:
         table.column(name)
@@ -61,7 +65,7 @@ def training_rows(
 
 def targets_of(table: Table, target: str, *, is_number: bool) -> Any:
     if is_number:
-        return table.numbers([target])[:, 0]
+        return _numbers_in(table, target, "what a regression predicts must be numbers")
     labels = table.labels(target)
     _require_classes(labels, target)
     return labels
@@ -112,7 +116,33 @@ def rows_for(
 
 
 def weights_in(table: Table, column: str | None) -> Any:
-    return None if column is None else table.numbers([column])[:, 0]
+    if column is None:
+        return None
+    weights = _numbers_in(table, column, "weights of rows must be numbers")
+    if (weights < 0).any():
+        row = int((weights < 0).argmax())
+        raise InvalidInputError(
+            f"{table.path}, data row {row + 1}, column {column!r}: {weights[row]:g} is a negative weight; set it to 0, "
+            f"or leave the row out."
+        )
+    return weights
+
+
+def _numbers_in(table: Table, column: str, what: str) -> Any:
+    """A column of numbers that is no feature."""
+    import numpy as np
+
+    from stepnet.columns import as_floats
+
+    cells = table.column(column)
+    numbers = as_floats(cells)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        where = f"{table.path}, data row {bad[0] + 1}, column {column!r}"
+        raise InvalidInputError(
+            f"{where}: {cells[bad[0]]!r} is not a finite number; {what}. Correct it, or leave the row out."
+        )
+    return numbers
 
 
 def loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
@@ -157,6 +187,8 @@ def widths_of(hidden: str) -> tuple[int, ...]:
         raise InvalidInputError(
             f"--hidden {hidden} must be widths such as 25 or 5,5, or 0 for a single neuron."
         ) from None
+    if widths != (0,) and min(widths) < 1:
+        raise InvalidInputError(f"--hidden {hidden}: a layer has at least one neuron. Use 0 alone for a single neuron.")
     return () if widths == (0,) else widths
 
 

@@ -201,6 +201,7 @@ def prove(
     """Prove the smallest loss of few neurons, and write the proof; exit code 1 if the time was not enough."""
     from stepnet import StepClassifier
     from stepnet.errors import SolverError
+    from stepnet.proofs.written import require_provable
 
     for path in filter(None, (save, out)):
         check_writable(path, is_new_folder=path is save)
@@ -212,6 +213,8 @@ def prove(
         time_limit=time_limit,
         random_state=random_state,
     )
+    if save is not None:
+        require_provable(classifier.problem(rows.X, rows.y, rows.weights))
     _fit(classifier, rows, out)
     lines = [_summary(classifier), *(f"  chosen   {way}" for way in classifier.result_.ways)]
     if out is not None:
@@ -222,20 +225,26 @@ def prove(
         if not as_json:
             print("\n".join(lines), flush=True)  # writing a proof takes its time
             lines = []
+        print(f"writing the proof takes up to {time_limit:g} s more ...", file=sys.stderr, flush=True)
         try:
-            classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=time_limit)
+            proven = classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=time_limit)
         except SolverError as error:
             trouble = str(error)
         else:
-            facts["proof"] = save
-            lines.append(
-                f"proof of bound {classifier.certificate_.bound:g} written to {save}; check it: stepnet verify {save}"
-            )
+            facts |= {"proof": save, "proven_bound": proven}
+            lines.append(f"proof of bound {proven:g} written to {save}; check it: stepnet verify {save}")
+            if proven < classifier.certificate_.bound * (1 - 1e-9):
+                trouble = (
+                    f"the time was not enough to write down a proof of bound {classifier.certificate_.bound:g}; "
+                    f"that of bound {proven:g} was."
+                )
+    elif save is not None:
+        trouble = "no proof was written: the fit was interrupted."
     if lines or as_json:
         say("\n".join(lines), facts, as_json=as_json)
-    _exit_if_interrupted(classifier)
     if trouble:
         complain(trouble)
+    _exit_if_interrupted(classifier)
     if trouble or classifier.certificate_.status != "OPTIMAL":
         sys.exit(EXIT_FALSE)
 

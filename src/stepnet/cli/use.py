@@ -100,8 +100,10 @@ def verify(
         raise InvalidInputError("verifying a model needs its training data: stepnet verify MODEL DATA --target COLUMN.")
     else:
         verification = _verified(model, data, target, sample_weight, resolve, time_limit)
-    facts = {"holds": bool(verification), "checks": list(verification.checks)}
-    say(str(verification), facts, as_json=as_json)
+    n_open = sum(check.holds is None for check in verification.checks)
+    facts = {"holds": bool(verification), "open": n_open, "checks": list(verification.checks)}
+    hint = "\nwhat is open is the word of a solver: --resolve asks it again" if n_open and not resolve else ""
+    say(f"{verification}{hint if not model.is_dir() else ''}", facts, as_json=as_json)
     if not verification:
         sys.exit(EXIT_FALSE)
 

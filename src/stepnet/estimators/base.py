@@ -19,7 +19,7 @@ from stepnet.certify import Certificate, certify
 from stepnet.checks import is_finite_number, is_integer
 from stepnet.columns import Columns
 from stepnet.data import Dataset
-from stepnet.errors import InvalidInputError
+from stepnet.errors import InvalidInputError, SolverError
 from stepnet.estimators.checkpoint import Checkpoint, Reached
 from stepnet.limits import Budget
 from stepnet.memory import require
@@ -88,24 +88,30 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         time_limit: float | None = 600.0,
-    ) -> None:
+    ) -> float:
         """Write a proof of the certificate's bound that others can check, given the training data.
 
-        For one hidden layer of up to 5 neurons; see :func:`stepnet.verify_proof`.
+        For one hidden layer of up to 5 neurons; see :func:`stepnet.verify_proof`. Returns the bound that is proven: a
+        smaller one where the time was not enough, as may be for bounds of many rows that enumeration or a solver gave.
         """
         check_is_fitted(self)
         problem = self._certified_problem(self._problem(X, y, sample_weight, reset=False))
         require_same_data(problem, self.certificate_)
         budget, result = Budget(checked_limit(time_limit)), getattr(self, "result_", None)
-        with budget.catching_interrupts():
-            write_proof(
-                directory,
-                problem,
-                self.network_,
-                self.certificate_.bound,
-                subsystems=() if result is None else result.subsystems,
-                budget=budget,
-            )
+        try:
+            with budget.catching_interrupts():
+                return write_proof(
+                    directory,
+                    problem,
+                    self.network_,
+                    self.certificate_.bound,
+                    subsystems=() if result is None else result.subsystems,
+                    budget=budget,
+                )
+        except SolverError:
+            if budget.stop_reason == "interrupted":
+                raise KeyboardInterrupt from None
+            raise
 
     uncertainty: Any = None  # of estimators without this parameter
 

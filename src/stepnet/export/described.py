@@ -55,7 +55,7 @@ def describe(estimator: Any) -> Described:
     if not isinstance(network, Network) or not isinstance(certificate, Certificate):
         raise InvalidInputError(
             f"{type(estimator).__name__} is no fitted estimator of stepnet. Call fit first, or read a model with "
-            f"stepnet.load."
+            f"stepnet.load; of a Pipeline or a search, give its last step or best_estimator_."
         )
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
     has_names = len(names) == network.n_features

@@ -26,6 +26,7 @@ from stepnet.network import Network
 from stepnet.problem.last_layer import refitted
 from stepnet.problem.problem import Problem
 from stepnet.proofs.base import Proof
+from stepnet.proofs.row_weights import RowWeights
 from stepnet.result import Bound, Claim
 from stepnet.search.local_search import accepts_search
 from stepnet.search.polish import centred
@@ -194,6 +195,7 @@ class _Solving:
         self.inbox: list[tuple[float, Encoding, Floats]] = []  # filled by the solver's thread
         self.live_bounds: list[tuple[int, float]] = []
         self.last_offer = b"", math.inf
+        self.row_weights: RowWeights | None = None
         self.solver = f"{backend.title} {backend.version()}"
 
     def work(self) -> None:
@@ -264,7 +266,7 @@ class _Solving:
             return
         if not math.isfinite(bound):
             return
-        self.bounds[number] = max(self.bounds[number], self.run.problem.accuracy.round_up(bound))
+        self.bounds[number] = max(self.bounds[number], self._attainable(bound))
         self.run.raise_bound(
             Bound(
                 min(self.bounds.values()),
@@ -273,6 +275,16 @@ class _Solving:
                 claimed_by=self.solver,
             )
         )
+
+    def _attainable(self, bound: float) -> float:
+        """The smallest loss that rows can have, not below a bound less what a solver may err by."""
+        problem, loss = self.run.problem, self.run.loss
+        rounded = problem.accuracy.round_up(bound)
+        if not math.isfinite(problem.accuracy.share) or loss <= 0:
+            return rounded
+        if self.row_weights is None or self.row_weights.loss != loss:
+            self.row_weights = RowWeights.of(problem.dataset.weights, loss)
+        return max(rounded, self.row_weights.round_up(rounded))
 
     def _programs(self) -> str:
         name = self.encodings[0].name.split(",")[0]

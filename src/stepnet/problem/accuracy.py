@@ -16,17 +16,23 @@ class Accuracy:
     """The grid that losses lie on, if any, and otherwise how much of their scale is noise.
 
     ``step`` divides every attainable loss (0.0: there is no such number); ``scale`` is what losses are
-    measured against; programs count them in multiples of ``unit``; losses closer than ``tolerance`` are equal.
+    measured against; programs count them in multiples of ``unit``; losses closer than ``tolerance``, and than this
+    ``share`` of them (finite where losses are sums of weights without a common grid), are equal.
     """
 
     step: float
     scale: float
     unit: float
     tolerance: float
+    share: float = math.inf
+
+    def are_equal(self, loss: float, bound: float) -> bool:
+        """Whether nothing is left between them."""
+        return loss - bound <= min(self.tolerance, self.share * loss if loss else 0.0)
 
     def gap(self, loss: float, bound: float) -> float:
         """(loss - bound) / loss; 0 where they count as equal."""
-        return 0.0 if loss <= bound + self.tolerance else relative_gap(loss, bound)
+        return 0.0 if self.are_equal(loss, bound) else relative_gap(loss, bound)
 
     def next_below(self, loss: float) -> float:
         """A cut-off: no network that counts as better than ``loss`` has a larger one."""

@@ -19,6 +19,8 @@ from stepnet.errors import InvalidInputError
 from stepnet.network import Network
 from stepnet.problem.accuracy import SAFETY, Accuracy
 
+_SHARE = 1e-5  # of a loss: proofs that count in units of it and solvers do not tell more apart
+
 
 class Loss(ABC):
     """What is to be small."""
@@ -71,7 +73,7 @@ class Misclassified(Loss):
         # row that is heavy enough the light ones vanish.
         scale = max(total, 0.2 * dataset.n_rows * heaviest)
         tolerance = min(4 * SAFETY * total, float(dataset.weights.min()) / 2)  # less than any row weighs
-        return Accuracy(0.0, scale, heaviest, tolerance)
+        return Accuracy(0.0, scale, heaviest, tolerance, _SHARE)
 
 
 @dataclass(frozen=True)

@@ -124,8 +124,9 @@ class Cells(Proof):
             Bound(
                 min(host.loss, least),
                 scope=ALL_NETWORKS,
-                proof=f"correct sets: all {len(sets)} largest sets of rows that a neuron gets right and that could do, "
-                f"in all combinations under {len(gates(width))} {'gate' if width == 1 else 'gates'}",
+                proof=f"correct sets: the sides of all {estimate(data.n_rows, data.n_features)[0]} hyperplanes through "
+                f"rows, of which {len(sets)} sets of right rows could do better, combined in all ways under "
+                f"{len(gates(width))} {'gate' if width == 1 else 'gates'}",
                 claimed_by="stepnet's enumeration",
             )
         )

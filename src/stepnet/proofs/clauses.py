@@ -20,7 +20,7 @@ from stepnet.gates import Gate
 from stepnet.proofs.row_weights import few
 
 Clause = list[int]
-_MOST_SUMS = 200  # of some rows
+_MOST_SUMS = 128  # of some rows; no fewer than what RowWeights tells apart
 
 
 @cache

@@ -11,6 +11,7 @@ import math
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ from stepnet.proofs.propagation import Propagation
 SOLVER, TITLE = "cadical195", "CaDiCaL 1.9.5"
 SECOND_SOLVER, SECOND_TITLE = "glucose4", "Glucose 4"
 CHECKER = "drup"
-_CONFLICTS = 2_000  # between two looks at the clock
+_CONFLICTS = 100, 2_000  # between two looks at the clock, at least and at most
+_LONG = 0.5  # seconds between them
 _DRUP = 1e7  # steps × literals that the verified checker takes within about a minute
 
 Literals = tuple[int, ...]
@@ -185,11 +187,15 @@ def answer_of(
 
     Off the main thread python-sat leaves Ctrl-C alone.
     """
+    least, n_conflicts = _CONFLICTS
     while not should_stop():
-        solver.conf_budget(_CONFLICTS)
+        solver.conf_budget(n_conflicts)
+        begin = time.monotonic()
         answer: bool | None = worker.submit(solver.solve_limited, list(assumptions)).result()
         if answer is not None:
             return answer
+        if time.monotonic() - begin > _LONG:
+            n_conflicts = max(least, n_conflicts // 2)
     return None
 
 

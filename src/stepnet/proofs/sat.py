@@ -186,7 +186,9 @@ class GateDecision:
             if answer is None:
                 return None
             if not answer:
-                self.lower = max(self.lower, formula.next_limit(limit))
+                # Networks that were excluded one by one lose what their rows weigh.
+                weighs = [sum(self.weights.integers[row] for row in rows) for rows in self.heavy]
+                self.lower = max(self.lower, min([formula.next_limit(limit), *weighs]))
                 return False
             is_true = np.array([0, *self._solver.get_model()]) > 0
             right = np.array(formula.right)

@@ -55,6 +55,8 @@ from stepnet.proofs.sat import GateDecision
 from stepnet.verification import Check, Verification
 
 FORMAT, VERSION = "stepnet proof", 1
+_FOR_ALL = 0.5  # of the time: for the whole bound, before smaller ones
+_Proofs = list[tuple[GateDecision, Refutation]]
 _DAMAGES = (
     OSError, StepnetError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError,
     MemoryError,
@@ -70,10 +72,11 @@ def write_proof(
     subsystems: Iterable[Subsystem] = (),
     budget: Budget | None = None,
     seed: int = 0,
-) -> None:
-    """Write a directory that shows that ``network`` has its loss and no network loses less than ``bound``.
+) -> float:
+    """Write a directory that shows that ``network`` has its loss and no network loses less than a bound.
 
-    Subsystems that a fit has found make it faster; those that are missing are found here.
+    Subsystems that a fit has found make it faster; those that are missing are found here. Where the time is not enough
+    for ``bound``, a smaller one is proven. The bound that is proven is returned.
 
     Raises
     ------
@@ -82,22 +85,14 @@ def write_proof(
     InvalidInputError
         If the directory is there already.
     SolverError
-        If the time is up before the proof is complete; nothing is written then.
+        If the time is up before anything is proven; nothing is written then.
     """
-    budget = budget or Budget()
-    _require(problem)
+    require_provable(problem)
     target = _free(directory)
-    weights = RowWeights.of(problem.dataset.weights, bound)
-    bound = _float_below((weights.limit_below(bound) + 1) * weights.unit)
-    limit = _limit(bound, weights.unit)
-    pool, heavy = Pool(subsystems), list[list[int]]()
-    proofs: list[tuple[GateDecision, Refutation]] = []
-    if limit >= 0:
-        oracle = Oracle(problem.dataset.X, problem.dataset.y == 1, seed)
-        with ThreadPoolExecutor(1) as worker:
-            for gate in gates(width_of(problem)):
-                decision = GateDecision(problem, gate, weights, limit, oracle, pool, worker, heavy)
-                proofs.append((decision, _refuted(decision, limit, budget, worker)))
+    with ThreadPoolExecutor(1) as worker:
+        writing = _Writing(problem, RowWeights.of(problem.dataset.weights, bound), Pool(subsystems), seed, worker)
+        bound, proofs = writing.prove(bound, budget or Budget())
+    pool, weights, heavy = writing.pool, writing.weights, writing.heavy
     used = _used(pool, proofs)
     content = {
         "format": FORMAT,
@@ -124,9 +119,64 @@ def write_proof(
     for number, (_, proof) in enumerate(proofs, 1):
         texts[f"gate-{number}.cnf"], texts[f"gate-{number}.drat"] = proof.to_dimacs(), proof.to_drat()
     _write_all(target, texts)
+    return bound
 
 
-def _require(problem: Problem) -> None:
+class _TimeIsUpError(SolverError):
+    """There was no time for a refutation."""
+
+
+class _Writing:
+    """Refutations of all gates, for a bound or as much of it as there is time for."""
+
+    def __init__(
+        self, problem: Problem, weights: RowWeights, pool: Pool, seed: int, worker: ThreadPoolExecutor
+    ) -> None:
+        self.problem, self.weights, self.pool, self.worker = problem, weights, pool, worker
+        self.heavy: list[list[int]] = []
+        self.oracle = Oracle(problem.dataset.X, problem.dataset.y == 1, seed)
+
+    def prove(self, bound: float, budget: Budget) -> tuple[float, _Proofs]:
+        """Most of the time is for the bound itself, then for the largest one that climbing from below reaches."""
+        units = self.weights.limit_below(bound) + 1
+        try:
+            return self._proven(units, budget.until(budget.elapsed + _FOR_ALL * budget.remaining))
+        except _TimeIsUpError as error:
+            units = self._climbed(units, budget.until(budget.elapsed + budget.remaining / 3))
+            while units > 0:
+                try:
+                    return self._proven(units, budget.until(budget.elapsed + budget.remaining / 2))
+                except _TimeIsUpError:
+                    units = units * 2 // 3 if budget.stop_reason is None else 0
+            raise error from None
+
+    def _proven(self, units: int, budget: Budget) -> tuple[float, _Proofs]:
+        bound = _float_below(units * self.weights.unit)
+        limit = _limit(bound, self.weights.unit)
+        if limit < 0:
+            return bound, []
+        decisions = self._decisions(limit)
+        return bound, [(decision, _refuted(decision, limit, budget, self.worker)) for decision in decisions]
+
+    def _climbed(self, units: int, budget: Budget) -> int:
+        """What all gates are known to lose at least, in units, when the time is up; less than ``units``."""
+        decisions = list(self._decisions(units - 1))
+        try:
+            while True:
+                least = min(decisions, key=lambda decision: decision.lower)
+                if least.lower >= units or least.decide(least.lower, budget, lambda network: 0.0) is not False:
+                    return min(least.lower, units - 1)
+        finally:
+            for decision in decisions:
+                decision.close()
+
+    def _decisions(self, limit: int) -> Iterable[GateDecision]:
+        for gate in gates(width_of(self.problem)):
+            yield GateDecision(self.problem, gate, self.weights, limit, self.oracle, self.pool, self.worker, self.heavy)
+
+
+def require_provable(problem: Problem) -> None:
+    """Raise if there is no way to write a proof of a problem."""
     answer = accepts_correct_sets(problem, "sat")
     if not answer:
         raise NotAcceptedError(f"there is no proof to write: {answer.reason}")
@@ -159,10 +209,21 @@ def _refuted(decision: GateDecision, limit: int, budget: Budget, worker: ThreadP
     finally:
         decision.close()
     if isinstance(answer, Network):
-        raise SolverError(f"there is a network that loses {decision.problem.evaluate(answer):g}: the bound is false.")
-    reason = {"time": "the time limit came first", "interrupted": "it was interrupted"}
-    why = reason.get(budget.stop_reason or "", "a step of the solver could not be checked")
-    raise SolverError(f"no proof was written: {why}, at gate {decision.gate.name}. Give it more time.")
+        raise SolverError(
+            f"no proof was written: there is a network that loses {decision.problem.evaluate(answer):g}, so the bound "
+            f"does not hold for all networks. Give that one to fit as its start."
+        )
+    if budget.stop_reason == "time":
+        raise _TimeIsUpError(
+            f"no proof was written: the time limit came before clauses were refuted, at gate {decision.gate.name}. "
+            f"Losses of many rows take longest; give it more time."
+        )
+    if budget.stop_reason is not None:
+        raise SolverError("no proof was written: it was interrupted.")
+    raise SolverError(
+        "no proof was written: some rows are too close to each other for neurons in floats to tell them apart, or a "
+        "step of the solver could not be checked."
+    )
 
 
 def _used(pool: Pool, proofs: Sequence[tuple[GateDecision, Refutation]]) -> list[Subsystem]:
@@ -210,13 +271,15 @@ def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float
     folder, budget = Path(directory), Budget(time_limit)
     if not folder.is_dir():
         raise InvalidInputError(f"there is no directory {str(folder)!r}; give one that stepnet prove --save wrote.")
+    if not any((folder / name).is_file() for name in ("proof.json", "rows.csv", "subsystems.json")):
+        raise InvalidInputError(f"{str(folder)!r} has no proof.json; give a directory that stepnet prove --save wrote.")
     checks: list[Check] = []
     try:
         with budget.catching_interrupts():
             for check in _Reading(folder, budget).checks():
                 checks.append(check)
     except _DAMAGES as error:
-        what = error.strerror if isinstance(error, OSError) else str(error)
+        what = f"{error.strerror}: {Path(error.filename or '').name}" if isinstance(error, OSError) else str(error)
         checks.append(Check("the files are whole", False, f"{type(error).__name__}: {what}"))
     return Verification(tuple(checks), is_strict=True)
 

@@ -221,7 +221,9 @@ class _Rows:
             X, y, weights, radii = self.given
             found: Verification = self.estimator.verify(X, y, weights, radius=radii)
         except InvalidInputError as error:
-            raise InvalidInputError(f"{error} Rows that the model has not seen go to test=.") from error
+            raise InvalidInputError(
+                f"{error} Rows that it has not seen are test rows (--test FILE, test=...)."
+            ) from error
         return found
 
 

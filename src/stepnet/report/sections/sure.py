@@ -34,7 +34,7 @@ def status_cards(report: Report) -> Iterator[Card]:
     else:
         yield Card("Status", "FEASIBLE", "a better network may exist", "open")
     worst = "worst case, " if certificate.uncertainty else ""
-    yield Card("Loss", _loss(certificate), f"{worst}{_measure(certificate)}")
+    yield Card("Loss", _loss(certificate), f"{worst}{_measure(report)}")
     yield Card("Bound", number(certificate.bound), "no network of this shape is below" + _narrow(certificate))
 
 
@@ -148,12 +148,12 @@ def _narrow(certificate: Certificate) -> str:
     return "" if certificate.scope == ALL_NETWORKS else f" ({certificate.scope})"
 
 
-def _measure(certificate: Certificate) -> str:
-    return (
-        "misclassified training rows"
-        if certificate.measure == "misclassified"
-        else f"{certificate.measure} on training rows"
-    )
+def _measure(report: Report) -> str:
+    certificate = report.certificate
+    if certificate.measure != "misclassified":
+        return f"{certificate.measure} on training rows"
+    is_weighted = report.is_weighted or not float(certificate.total_weight).is_integer()  # also by classes
+    return f"{'weight of ' if is_weighted else ''}misclassified training rows"
 
 
 def _loss(certificate: Certificate) -> str:
