@@ -246,6 +246,8 @@ def as_floats(cells: Cells) -> Floats:
 
 
 def _float(cell: Any) -> float:
+    if isinstance(cell, str) and "_" in cell:
+        return math.nan  # Python takes 1_0 for ten
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):

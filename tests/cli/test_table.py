@@ -98,3 +98,12 @@ def test_parquet_keeps_what_cells_are(tmp_path):
     assert table.numbers(["i", "b"]).tolist() == [[1, 1], [2, 0]]
     with pytest.raises(InvalidInputError, match="column 'f': the cell is empty"):
         table.numbers(["f"])
+
+
+def test_blanks_around_classes_do_not_matter_and_underscores_are_no_digits(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,y\n1,1_0,yes \n2,10, no\n3,7,yes\n")
+    table = read_table(tmp_path / "t.csv", text=["y"])
+    assert table.labels("y").tolist() == ["yes", "no", "yes"]
+    assert table.labels("b").tolist() == ["1_0", "10", "7"]
+    with pytest.raises(InvalidInputError, match="data row 1, column 'b': '1_0' is not a finite number"):
+        table.numbers(["b"])

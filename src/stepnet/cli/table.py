@@ -53,7 +53,7 @@ class Table:
         return Columns(tuple(Column(name) for name in names)).numbers(self.columns, self.path)
 
     def labels(self, name: str) -> np.ndarray:
-        """The column as integers if all cells are, otherwise as text."""
+        """The column as integers if all cells are, otherwise as text without blanks around it."""
         import numpy as np
 
         from stepnet.columns import is_missing
@@ -66,12 +66,15 @@ class Table:
                 )
         try:
             numbers = [int(cell) for cell in cells]
-            is_whole = all(isinstance(cell, str) or cell == number for cell, number in zip(cells, numbers, strict=True))
+            is_whole = all(
+                "_" not in cell if isinstance(cell, str) else cell == number
+                for cell, number in zip(cells, numbers, strict=True)
+            )
         except (TypeError, ValueError, OverflowError):
             is_whole = False
         if is_whole and max(map(abs, numbers)) < 2**62:
             return np.array(numbers)
-        return np.array([str(cell) for cell in cells])
+        return np.array([str(cell).strip() for cell in cells])
 
 
 def read_table(path: str | Path, text: Collection[str | None] = ()) -> Table:
@@ -156,6 +159,8 @@ def _numbers_or_text(cells: tuple[str, ...]) -> Any:
 
     from stepnet.columns import is_missing
 
+    if "_" in "".join(cells):
+        return cells  # 1_0 is ten in Python, but not in tables
     try:
         return np.array(cells, dtype=np.float64)
     except ValueError:
