@@ -23,8 +23,9 @@ def quick(**changes):
     return StepClassifier(**{"hidden": (1,), "time_limit": 30, "random_state": 0} | changes)
 
 
-@pytest.mark.parametrize("method", ["prove", Exact(formulation="tight")], ids=["prove", "tight"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("seed", "method"), [(0, "prove"), (1, "prove"), (2, "prove"), (1, Exact(formulation="tight"))]
+)
 def test_batches_prove_what_one_fit_proves_and_no_bound_was_too_high(seed, method):
     X, y, parts = batches(seed)
     online = quick(method=method)

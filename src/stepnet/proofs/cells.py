@@ -149,10 +149,10 @@ class _Choices:
         """Sets that some neuron of some gate may have if at most so much is misclassified."""
         missed = [costs(sets, rows, self.weights) for rows in self.classes]
         found = np.zeros(len(sets), dtype=bool)
-        for gate in gates(width):
-            for j in range(width):
-                lost = [missed[code] if (j,) in spoilers(gate, code) else 0 for code in (0, 1)]
-                found |= np.asarray(lost[0] + lost[1] <= most)
+        alone = {tuple((j,) in spoilers(gate, code) for code in (0, 1)) for gate in gates(width) for j in range(width)}
+        for spoils in alone:
+            lost = [missed[code] if spoils[code] else 0 for code in (0, 1)]
+            found |= np.asarray(lost[0] + lost[1] <= most)
         return found
 
     def best(

@@ -271,7 +271,7 @@ def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float
     folder, budget = Path(directory), Budget(time_limit)
     if not folder.is_dir():
         raise InvalidInputError(f"there is no directory {str(folder)!r}; give one that stepnet prove --save wrote.")
-    if not any((folder / name).is_file() for name in ("proof.json", "rows.csv", "subsystems.json")):
+    if not any((folder / name).is_file() for name in ("proof.json", "subsystems.json")):
         raise InvalidInputError(f"{str(folder)!r} has no proof.json; give a directory that stepnet prove --save wrote.")
     checks: list[Check] = []
     try:
