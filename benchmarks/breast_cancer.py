@@ -47,8 +47,8 @@ def main() -> None:
             "",
         ]
         print("\n".join(lines[-4:]), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "breast_cancer.txt").write_text("\n".join(lines))
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / "breast_cancer.txt").write_text("\n".join(lines))
 
 
 if __name__ == "__main__":

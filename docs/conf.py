@@ -27,7 +27,7 @@ extensions = [
 exclude_patterns = ["_build"]
 nitpicky = True
 nitpick_ignore_regex = [("py:class", ".*")]  # types in docstrings are words for people, such as "array-like"
-nitpick_ignore = [("py:func", "write_proof"), ("py:mod", "stepnet.formulations.layered"), ("py:meth", "from_dict")]
+nitpick_ignore = [("py:mod", "stepnet.formulations.layered"), ("py:meth", "from_dict")]
 suppress_warnings = ["myst.header"]  # the results of the paper's experiments are tables, two levels down
 
 myst_enable_extensions = ["dollarmath"]

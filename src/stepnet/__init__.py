@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stepnet.problem.loss import Squared as Squared
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
-    from stepnet.proofs.written import verify_proof as verify_proof
+    from stepnet.proofs.checked import verify_proof as verify_proof
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
     from stepnet.uncertainty.sets import Ball as Ball
@@ -71,7 +71,7 @@ _WHERE = {
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.widths",
-    "verify_proof": "stepnet.proofs.written",
+    "verify_proof": "stepnet.proofs.checked",
 }
 
 __all__ = [*_WHERE, "datasets"]

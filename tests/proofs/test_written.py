@@ -220,7 +220,7 @@ def test_where_time_is_short_a_smaller_bound_is_proven(tmp_path, monkeypatch):
     assert certificate.status == "OPTIMAL"
     proven = write_proof(tmp_path / "proof", problem, result.network, certificate.bound, budget=Budget(4.0))
     assert 0 < proven < certificate.bound
-    monkeypatch.setattr("stepnet.proofs.written.is_within_reach", lambda proof: False)  # drup takes ten seconds
+    monkeypatch.setattr("stepnet.proofs.checked.is_within_reach", lambda proof: False)  # drup takes ten seconds
     verification = verify_proof(tmp_path / "proof")
     assert verification
     assert f"bound {proven:g}:" in str(verification)

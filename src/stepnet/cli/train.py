@@ -28,9 +28,11 @@ from stepnet.cli.output import EXIT_FALSE, EXIT_INTERRUPTED, complain, say, writ
 from stepnet.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from stepnet import StepClassifier
     from stepnet.estimators.base import BaseStep
 
 _DEMO_TARGET = "class"
+_ROUNDING = 1e-9  # of bounds, where weights of rows have no common measure
 Out = Annotated[Path, typer.Option(help="Where to write the model.")]
 
 
@@ -200,7 +202,6 @@ def prove(
 ) -> None:
     """Prove the smallest loss of few neurons, and write the proof; exit code 1 if the time was not enough."""
     from stepnet import StepClassifier
-    from stepnet.errors import SolverError
     from stepnet.proofs.written import require_provable
 
     for path in filter(None, (save, out)):
@@ -219,27 +220,15 @@ def prove(
     lines = [_summary(classifier), *(f"  chosen   {way}" for way in classifier.result_.ways)]
     if out is not None:
         lines.append(f"model written to {out}")
-    facts = _facts(classifier, out) | {"ways": classifier.result_.ways, "proof": None}
-    is_interrupted, trouble = classifier.certificate_.stop_reason == "interrupted", ""
-    if save is not None and not is_interrupted:
+    facts, trouble = _facts(classifier, out) | {"ways": classifier.result_.ways, "proof": None}, ""
+    if save is not None:
         if not as_json:
             print("\n".join(lines), flush=True)  # writing a proof takes its time
             lines = []
-        print(f"writing the proof takes up to {time_limit:g} s more ...", file=sys.stderr, flush=True)
-        try:
-            proven = classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=time_limit)
-        except SolverError as error:
-            trouble = str(error)
-        else:
+        proven, trouble = _save_proof(classifier, rows, save)
+        if proven is not None:
             facts |= {"proof": save, "proven_bound": proven}
             lines.append(f"proof of bound {proven:g} written to {save}; check it: stepnet verify {save}")
-            if proven < classifier.certificate_.bound * (1 - 1e-9):
-                trouble = (
-                    f"the time was not enough to write down a proof of bound {classifier.certificate_.bound:g}; "
-                    f"that of bound {proven:g} was."
-                )
-    elif save is not None:
-        trouble = "no proof was written: the fit was interrupted."
     if lines or as_json:
         say("\n".join(lines), facts, as_json=as_json)
     if trouble:
@@ -247,6 +236,23 @@ def prove(
     _exit_if_interrupted(classifier)
     if trouble or classifier.certificate_.status != "OPTIMAL":
         sys.exit(EXIT_FALSE)
+
+
+def _save_proof(classifier: StepClassifier, rows: Rows, save: Path) -> tuple[float | None, str]:
+    """The bound that is proven there, if any, and what is wrong with it."""
+    from stepnet.errors import SolverError
+
+    bound, seconds = classifier.certificate_.bound, classifier.time_limit
+    if classifier.certificate_.stop_reason == "interrupted":
+        return None, "no proof was written: the fit was interrupted."
+    print(f"writing the proof takes up to {seconds:g} s more ...", file=sys.stderr, flush=True)
+    try:
+        proven = classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=seconds)
+    except SolverError as error:
+        return None, str(error)
+    if proven < bound * (1 - _ROUNDING):
+        return proven, f"the time was not enough to write down a proof of bound {bound:g}; that of {proven:g} was."
+    return proven, ""
 
 
 def widths(
