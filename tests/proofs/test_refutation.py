@@ -81,3 +81,8 @@ def test_a_step_that_does_not_follow_is_found(worker):
 def test_a_limit_ends_it(worker):
     assert refutation(pigeons(9), worker, lambda: True) is None
     assert is_refuted([tuple(clause) for clause in pigeons(9)], worker, lambda: True) is None
+
+
+def test_a_checker_that_takes_too_long_is_not_waited_for(worker, monkeypatch):
+    monkeypatch.setattr("stepnet.proofs.refutation._PATIENCE", 1e-3)
+    assert passes_checker(refutation(pigeons(3), worker), float("inf")) is None
