@@ -143,7 +143,7 @@ def test_the_time_limit_is_kept(limit):
     begin = time.perf_counter()
     classifier = quick(hidden=(5, 5), time_limit=limit).fit(X, y)
     assert time.perf_counter() - begin < limit + 2.5  # generous: test machines are busy
-    assert classifier.certificate_.stop_reason == "time"
+    assert classifier.certificate_.stop_reason in ("time", "program too large for the time")
 
 
 BAD_ROWS = {
