@@ -21,7 +21,7 @@ _FILE_NAME = re.compile(r"`([\w.]+\.\w+)`[^`\n]*:\s*$")
 _CHANGING = [
     (r"\b(after|proven in) [\d.]+ s", r"\1 ... s"),
     (r"margin [\d.e-]+", "margin ..."),
-    (r"memory   [\d.]+ MB", "memory   ... MB"),
+    (r"memory   [\d.]+ [MG]B", "memory   ... MB"),
     (r"accuracy [\d.]+", "accuracy ..."),
     (r"(HiGHS|CaDiCaL|SCIP|CP-SAT|SciPy) [\d.]+\d", r"\1 ..."),
     (r" +[\d.]+ +all networks", " ... all networks"),
