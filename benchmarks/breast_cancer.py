@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 from common import RESULTS
 from stepnet import StepClassifier, verify_proof
 from stepnet.datasets import load_breast_cancer_wisconsin
-from stepnet.search.local_search import kernels_ready
+from stepnet.search.local.local_search import kernels_ready
 
 CASES = [(1, None, 20), (2, None, 240), (3, None, 60), (1, "balanced", 60), (2, "balanced", 240)]
 

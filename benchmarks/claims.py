@@ -23,13 +23,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from common import brute_force, make_problem, solve
-from stepnet.backends.registry import BACKENDS
 from stepnet.errors import SolverError
 from stepnet.formulations.paper import Paper
 from stepnet.formulations.registry import FORMULATIONS
 from stepnet.methods.exact import Exact
-from stepnet.network import Network
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
+from stepnet.solvers.backends.registry import BACKENDS
 
 FORMS = {**FORMULATIONS, "paper, two-sided": Paper(two_sided=True)}
 

@@ -10,13 +10,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # brute_force, the referee
 
 import brute_force  # noqa: F401
-from stepnet.certify import Certificate, certify
-from stepnet.data import Dataset
-from stepnet.limits import Budget
+from stepnet.certificate.certificate import Certificate, certify
+from stepnet.certificate.result import Result
 from stepnet.methods.base import Method, Run
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.result import Result
+from stepnet.runtime.limits import Budget
 
 RESULTS = Path(__file__).resolve().parent / "results"
 

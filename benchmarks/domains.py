@@ -17,8 +17,8 @@ import numpy as np
 
 from common import geometric_mean, make_problem, solve
 from stepnet import Exact
-from stepnet.backends.registry import BACKENDS
-from stepnet.network import Layer, Network
+from stepnet.model.network import Layer, Network
+from stepnet.solvers.backends.registry import BACKENDS
 
 SIZES = [  # n, m, neurons
     (3, 12, 2), (3, 20, 2), (3, 30, 2), (3, 40, 2), (5, 12, 2), (5, 20, 3), (5, 30, 3), (5, 40, 2),

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from common import RESULTS, geometric_mean, make_problem, solve
 from stepnet.formulations.paper import Paper
 from stepnet.methods.exact import Exact
-from stepnet.search.local_search import kernels_ready
+from stepnet.search.local.local_search import kernels_ready
 
 METHODS = {
     "gates": Exact(formulation="gates"),

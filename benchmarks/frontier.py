@@ -22,9 +22,9 @@ import numpy as np
 
 from common import RESULTS, geometric_mean, make_problem, solve
 from stepnet.formulations.paper import Paper
-from stepnet.gates import gates
 from stepnet.methods.exact import Exact
-from stepnet.search.local_search import kernels_ready
+from stepnet.model.gates import gates
+from stepnet.search.local.local_search import kernels_ready
 
 STORE = RESULTS / "frontier.jsonl"
 SIZES = [(3, 20), (3, 30), (3, 50), (3, 80), (5, 20), (5, 30), (5, 50)]

@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from common import RESULTS, make_problem, solve
 from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.methods.prove import Prove
-from stepnet.search.local_search import kernels_ready
+from stepnet.search.local.local_search import kernels_ready
 
 SPLITS = [("Breast Cancer", seed, 0, width) for width in (1, 2) for seed in range(5)]
 SIZES = ((300, 1), (120, 2), (200, 2), (80, 3), (120, 3), (40, 4), (50, 4), (60, 4), (40, 5), (50, 5))

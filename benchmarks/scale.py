@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from common import RESULTS
 from stepnet import StepClassifier
-from stepnet.network import Layer, Network
+from stepnet.model.network import Layer, Network
 
 
 def planted(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 from common import geometric_mean, make_problem, solve
 from stepnet import Exact, Prove, Search
 from stepnet.datasets import load_breast_cancer_wisconsin, make_paper_random
-from stepnet.search.local_search import kernels_ready
+from stepnet.search.local.local_search import kernels_ready
 
 OPTIMA = {  # of benchmarks/exact.py: (m, d_1) -> optimum for seeds 0, 1, 2
     (20, 2): (1, 0, 1), (20, 3): (0, 0, 0), (30, 2): (3, 2, 3), (30, 3): (1, 1, 0),

@@ -27,12 +27,12 @@ from stepnet import (
     StepClassifier,
     StepRegressor,
 )
-from stepnet.backends.registry import BACKENDS
 from stepnet.errors import Answer
 from stepnet.formulations.registry import FORMULATIONS
 from stepnet.methods.generation import nominal_master
 from stepnet.problem.problem import Problem
-from stepnet.proofs.registry import PROOFS
+from stepnet.provers.registry import PROVERS
+from stepnet.solvers.backends.registry import BACKENDS
 
 PAGE = Path(__file__).with_name("choices.md")
 
@@ -103,7 +103,7 @@ def answers(problem: Problem) -> dict[str, Answer]:
     """What formulations, solvers (with the formulation ``tight``) and methods say of a problem."""
     # Where rows are uncertain, a formulation writes the master problem of column-and-constraint generation.
     asked = nominal_master(problem) if problem.is_uncertain else problem
-    found = {name: Exact(formulation=name).accepts(problem) for name in (*PROOFS, *FORMULATIONS)}
+    found = {name: Exact(formulation=name).accepts(problem) for name in (*PROVERS, *FORMULATIONS)}
     model = FORMULATIONS["tight"].encode(asked)[0].model if found["tight"] else None
     for name, backend in BACKENDS.items():
         found[name] = found["tight"] if model is None else backend.accepts(model)
@@ -111,7 +111,7 @@ def answers(problem: Problem) -> dict[str, Answer]:
 
 
 def page() -> str:
-    columns = [*PROOFS, *FORMULATIONS, *BACKENDS, *METHODS]
+    columns = [*PROVERS, *FORMULATIONS, *BACKENDS, *METHODS]
     lines = [
         "# What works with what",
         "",

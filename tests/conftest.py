@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from stepnet.backends.registry import BACKENDS
-from stepnet.certify import certify
-from stepnet.data import Dataset
+from stepnet.certificate.certificate import certify
 from stepnet.errors import SolverError
 from stepnet.formulations.registry import FORMULATIONS
-from stepnet.limits import Budget
 from stepnet.methods.base import Run
 from stepnet.methods.exact import Exact
-from stepnet.network import Layer, Network
+from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
+from stepnet.runtime.limits import Budget
+from stepnet.solvers.backends.registry import BACKENDS
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from stepnet import StepAutoencoder, StepClassifier, StepRegressor
-from stepnet.activation import ARGMAX, IDENTITY, SIGN, STEP, Staircase
-from stepnet.certify import Certificate
-from stepnet.network import Layer, Network
+from stepnet.certificate.certificate import Certificate
+from stepnet.model.activation import ARGMAX, IDENTITY, SIGN, STEP, Staircase
+from stepnet.model.network import Layer, Network
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("cc") is None and not os.environ.get("STEPNET_TEST_ALL"),

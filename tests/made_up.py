@@ -2,10 +2,10 @@
 
 from stepnet.experiments.cell import Cell
 from stepnet.experiments.contenders import CONTENDERS
-from stepnet.experiments.plan import PARTS, Effort, cells_of
+from stepnet.experiments.plan import PARTS, Scale, cells_of
 from stepnet.experiments.results import Results
 
-EFFORT = Effort("quick", 2, (20, 160), 20.0, 5.0, 5.0, 4.0, 20.0)
+EFFORT = Scale("quick", 2, (20, 160), 20.0, 5.0, 5.0, 4.0, 20.0)
 
 
 def record_of(cell: Cell, **changes) -> dict:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from stepnet import StepAutoencoder, StepClassifier, StepEnsembleClassifier, StepRegressor
-from stepnet.activation import ARGMAX, IDENTITY, Staircase
+from stepnet.bounds.bound import Bound
 from stepnet.bounds.conflicts import conflict_bound
-from stepnet.certify import certify
-from stepnet.network import Layer, Network, majority, pairwise_votes
+from stepnet.certificate.certificate import certify
+from stepnet.certificate.result import Result
+from stepnet.model.activation import ARGMAX, IDENTITY, Staircase
+from stepnet.model.network import Layer, Network, majority, pairwise_votes
 from stepnet.problem.loss import RealLoss
-from stepnet.result import Bound, Result
 
 SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 LINE = np.arange(6.0)[:, None]

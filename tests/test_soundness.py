@@ -7,13 +7,13 @@ import pytest
 
 from conftest import XOR, make_problem, solve
 from stepnet import Constraint, Exact, Raises, Staircase, StepAutoencoder, StepClassifier, StepRegressor
-from stepnet.backends.registry import BACKENDS
 from stepnet.bounds.conflicts import conflict_bound
-from stepnet.certify import is_optimal
+from stepnet.certificate.certificate import is_optimal
+from stepnet.certificate.verify import verify
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.formulations.base import scope_of_margin
-from stepnet.network import Layer, Network
-from stepnet.verify import verify
+from stepnet.model.network import Layer, Network
+from stepnet.solvers.backends.registry import BACKENDS
 
 BIG = [4015, -16397, -1743, 25949, -6530, -5667, -8104, 24102, -3780, -3136]
 BIG_LABELS = [1, 1, 0, 1, 0, 1, 0, 0, 1, 1]
@@ -75,7 +75,7 @@ def test_solving_again_confirms_only_the_scope_it_proves():
     gates = Exact(formulation="gates")
     certificate, result = solve(problem, gates)
     lie = replace(certificate, scope="all networks")
-    checks = verify(problem, result.network, lie, resolve=gates, time_limit=30).checks
+    checks = verify(problem, result.network, lie, again=gates.solve(problem, result.network, time_limit=30)).checks
     assert checks[-1].holds is not True
 
 

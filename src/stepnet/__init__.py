@@ -9,22 +9,23 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from stepnet import datasets as datasets
-    from stepnet.activation import Staircase as Staircase
-    from stepnet.certify import Certificate as Certificate
+    from stepnet.certificate.certificate import Certificate as Certificate
     from stepnet.estimators.model_file import load as load
     from stepnet.estimators.model_file import save as save
     from stepnet.estimators.step_autoencoder import StepAutoencoder as StepAutoencoder
     from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
+    from stepnet.estimators.widths import smallest_width as smallest_width
     from stepnet.formulations.paper import Paper as Paper
     from stepnet.methods.alternating import Alternating as Alternating
     from stepnet.methods.exact import Exact as Exact
     from stepnet.methods.learn import Learn as Learn
     from stepnet.methods.prove import Prove as Prove
     from stepnet.methods.search import Search as Search
-    from stepnet.network import Layer as Layer
-    from stepnet.network import Network as Network
+    from stepnet.model.activation import Staircase as Staircase
+    from stepnet.model.network import Layer as Layer
+    from stepnet.model.network import Network as Network
     from stepnet.problem.constraint import Constraint as Constraint
     from stepnet.problem.constraint import Lowers as Lowers
     from stepnet.problem.constraint import Raises as Raises
@@ -33,12 +34,11 @@ if TYPE_CHECKING:
     from stepnet.problem.loss import Squared as Squared
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
-    from stepnet.proofs.checked import verify_proof as verify_proof
+    from stepnet.proof_files.checked import verify_proof as verify_proof
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
     from stepnet.uncertainty.sets import Ball as Ball
     from stepnet.uncertainty.sets import Polyhedron as Polyhedron
-    from stepnet.widths import smallest_width as smallest_width
 
 # Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
 _WHERE = {
@@ -48,30 +48,30 @@ _WHERE = {
     "Polyhedron": "stepnet.uncertainty.sets",
     "Absolute": "stepnet.problem.loss",
     "Alternating": "stepnet.methods.alternating",
-    "Certificate": "stepnet.certify",
+    "Certificate": "stepnet.certificate.certificate",
     "Constraint": "stepnet.problem.constraint",
     "Exact": "stepnet.methods.exact",
     "Hinge": "stepnet.problem.loss",
     "Integers": "stepnet.problem.weights",
-    "Layer": "stepnet.network",
+    "Layer": "stepnet.model.network",
     "Learn": "stepnet.methods.learn",
     "Lowers": "stepnet.problem.constraint",
-    "Network": "stepnet.network",
+    "Network": "stepnet.model.network",
     "Paper": "stepnet.formulations.paper",
     "Problem": "stepnet.problem.problem",
     "Prove": "stepnet.methods.prove",
     "Raises": "stepnet.problem.constraint",
     "Search": "stepnet.methods.search",
     "Squared": "stepnet.problem.loss",
-    "Staircase": "stepnet.activation",
+    "Staircase": "stepnet.model.activation",
     "StepAutoencoder": "stepnet.estimators.step_autoencoder",
     "StepClassifier": "stepnet.estimators.step_classifier",
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
     "StepRegressor": "stepnet.estimators.step_regressor",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
-    "smallest_width": "stepnet.widths",
-    "verify_proof": "stepnet.proofs.checked",
+    "smallest_width": "stepnet.estimators.widths",
+    "verify_proof": "stepnet.proof_files.checked",
 }
 
 __all__ = [*_WHERE, "datasets"]

@@ -5,9 +5,9 @@ import pytest
 
 from conftest import INSTANCES, XOR, make_problem
 from stepnet.bounds.conflicts import conflict_bound, heaviest_of_group
-from stepnet.bounds.separability import constant_network, linear_network
-from stepnet.data import Dataset
+from stepnet.constructions.linear import constant_network, linear_network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 
 

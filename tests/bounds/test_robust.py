@@ -10,8 +10,8 @@ from conftest import make_problem, random_network
 from stepnet import Ball, Polyhedron, StepClassifier
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.overlaps import lightest_cover, meeting_pairs
-from stepnet.bounds.robust_neuron import RobustRows
-from stepnet.data import Dataset
+from stepnet.constructions.robust_neuron import RobustRows
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 
 ORDERS = {"l1": 1, "l2": 2, "linf": np.inf}

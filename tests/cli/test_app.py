@@ -93,7 +93,7 @@ def test_parquet_is_read_like_csv(xor):
 
 
 def test_labels_are_read_as_they_are(xor):
-    from stepnet.cli.table import Table
+    from stepnet.tables.table import Table
 
     assert Table("t", {"y": [1.2, 1.7]}).labels("y").tolist() == ["1.2", "1.7"]
     assert Table("t", {"y": [1.0, 2.0]}).labels("y").tolist() == [1, 2]

@@ -7,11 +7,11 @@ import pytest
 
 import stepnet
 from exported import CERTIFICATE, fitted, needs_compiler, real
-from stepnet.activation import IDENTITY
 from stepnet.cli.exports import DifferingAnswersError, export_model
 from stepnet.errors import InvalidInputError, StepnetError
 from stepnet.export import to_c
-from stepnet.network import Layer
+from stepnet.model.activation import IDENTITY
+from stepnet.model.network import Layer
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import pytest
 from brute_force import best_constrained_loss
 from conftest import solve, solve_everywhere
 from stepnet import Alternating, Constraint, Exact, Lowers, Prove, Raises, Search
-from stepnet.data import Dataset
+from stepnet.constructions.random_network import random_network
 from stepnet.formulations.registry import FORMULATIONS
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.search.start import random_network
 
 DOMAINS = {"real": None, "ternary": [-1, 0, 1], "binary": [0, 1]}
 FREE, UP, DOWN = (-1, 1), (0, 1), (-1, 0)

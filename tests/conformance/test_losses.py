@@ -8,14 +8,14 @@ import pytest
 from brute_force import best_real_loss
 from conftest import AVAILABLE, solve, solve_everywhere
 from stepnet import Absolute, Alternating, Exact, Hinge, Search, Squared
-from stepnet.activation import IDENTITY, STEP
-from stepnet.backends.registry import BACKENDS
-from stepnet.data import Dataset
+from stepnet.constructions.random_network import random_network
 from stepnet.formulations.registry import FORMULATIONS
-from stepnet.network import Layer, Network
+from stepnet.model.activation import IDENTITY, STEP
+from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.search.start import random_network
+from stepnet.solvers.backends.registry import BACKENDS
 
 # loss, outputs, intercept
 CASES = {

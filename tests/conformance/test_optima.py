@@ -5,11 +5,11 @@ import pytest
 
 from brute_force import best_loss, rational_loss
 from conftest import INSTANCES, make_problem, solve
-from stepnet.backends.registry import BACKENDS
 from stepnet.errors import SolverError
 from stepnet.formulations.paper import Paper
 from stepnet.formulations.registry import FORMULATIONS
 from stepnet.methods.exact import Exact
+from stepnet.solvers.backends.registry import BACKENDS
 
 AVAILABLE = [name for name, backend in BACKENDS.items() if backend.is_available()]
 FORMS = {**FORMULATIONS, "paper, two-sided": Paper(two_sided=True)}

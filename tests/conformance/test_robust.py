@@ -8,7 +8,7 @@ import pytest
 from brute_force import best_robust_loss_on_a_line, best_robust_neuron
 from conftest import make_problem, solve
 from stepnet import Ball, Exact, Polyhedron, Prove
-from stepnet.data import Dataset
+from stepnet.problem.dataset import Dataset
 
 ALONE = {"free_bounds": False, "search_share": 0.0}  # nothing but column-and-constraint generation
 

@@ -6,12 +6,12 @@ import pytest
 from brute_force import best_variant_loss, rational_levels
 from conftest import solve, solve_everywhere
 from stepnet import Alternating, Search
-from stepnet.activation import ARGMAX, STEP, Staircase
-from stepnet.data import Dataset
+from stepnet.constructions.random_network import random_network
 from stepnet.formulations.registry import FORMULATIONS
+from stepnet.model.activation import ARGMAX, STEP, Staircase
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.search.start import random_network
 
 DOMAINS = {"binary": [0, 1], "sign": [-1, 1], "ternary": [-1, 0, 1], "real": None}
 ORDINAL = Staircase((0, 1, 2))

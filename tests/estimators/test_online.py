@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from stepnet import Constraint, Exact, Hinge, StepAutoencoder, StepClassifier, StepRegressor
 from stepnet.errors import InvalidInputError, NotAcceptedError
-from stepnet.proofs.pool import Pool
+from stepnet.provers.pool import Pool
 
 
 def batches(seed, n_rows=24, n_batches=4):

@@ -5,7 +5,7 @@ import pytest
 
 from stepnet import StepClassifier, datasets
 from stepnet.experiments.as_printed import alternate, solve_exactly
-from stepnet.experiments.cell import Cell, Rows
+from stepnet.experiments.cell import Cell, CellRows
 from stepnet.experiments.contenders import CONTENDERS
 
 
@@ -13,7 +13,7 @@ def small_rows(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(10, 2)) * 10
     y = rng.integers(0, 2, 10)
-    return Rows(X, y, X, y)
+    return CellRows(X, y, X, y)
 
 
 def test_the_solvers_claims_are_judged_by_the_network_it_returned():
@@ -48,7 +48,7 @@ def test_a_limit_that_is_too_short_leaves_no_network_and_says_so():
     claimed = solve_exactly(problem, 0.3)
     assert claimed.network is None
     assert not claimed.is_finished
-    fitted = CONTENDERS["exact"].fit(Rows(X, y, X, y), Cell("split", "random", 0, 200, 20, "exact", 0.3))
+    fitted = CONTENDERS["exact"].fit(CellRows(X, y, X, y), Cell("split", "random", 0, 200, 20, "exact", 0.3))
     assert fitted.predict is None
     assert fitted.note == "HiGHS found no solution within 0.3 s"
     assert "loss" not in fitted.facts

@@ -15,12 +15,12 @@ from stepnet.experiments import runner
 from stepnet.experiments.cell import Cell
 from stepnet.experiments.contenders import CONTENDERS
 from stepnet.experiments.measure import measured
-from stepnet.experiments.plan import Effort
+from stepnet.experiments.plan import Scale
 from stepnet.experiments.results import NOT_RUN, Results
 from stepnet.experiments.store import Store
 
 CELLS = [Cell("robust", "random", seed, 20, 20, "dnn", 4.0, 0.1) for seed in range(4)]
-EFFORT = Effort("quick", 1, (20,), 1.0, 1.0, 1.0, 5.0, 1.0)
+EFFORT = Scale("quick", 1, (20,), 1.0, 1.0, 1.0, 5.0, 1.0)
 
 
 def test_only_missing_cells_are_run(tmp_path, monkeypatch):

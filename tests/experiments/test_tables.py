@@ -8,7 +8,7 @@ from made_up import EFFORT, made_up_results, record_of
 from stepnet.experiments.contenders import FOUR
 from stepnet.experiments.plan import cells_of
 from stepnet.experiments.results import NOT_RUN, Results
-from stepnet.experiments.table import Table
+from stepnet.experiments.table import ResultTable
 from stepnet.experiments.tables import tables_of
 
 
@@ -101,7 +101,7 @@ def test_no_table_without_records():
 
 
 def test_markdown_is_a_table():
-    text = Table("k", "A title", ("a", "b"), (("1|2", "3"),), ("One", "Two")).markdown()
+    text = ResultTable("k", "A title", ("a", "b"), (("1|2", "3"),), ("One", "Two")).markdown()
     assert text == "### A title\n\n| a | b |\n| :-- | --: |\n| 1/2 | 3 |\n- One\n- Two"
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from exported import ACTIVATIONS, CERTIFICATE, autoencoder, fitted, hard_rows, needs_compiler, real, whole
-from stepnet.activation import ARGMAX, IDENTITY, STEP, Staircase
 from stepnet.errors import InvalidInputError
 from stepnet.export import ExportError, check_export, run_c, size_of, to_c
 from stepnet.export.check import compile_c
-from stepnet.network import Layer
+from stepnet.model.activation import ARGMAX, IDENTITY, STEP, Staircase
+from stepnet.model.network import Layer
 
 pytestmark = needs_compiler
 THREE = Staircase((0.0, 1.0, 2.0))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepnet.activation import ARGMAX, STEP, Staircase
 from stepnet.export.integers import digits, n_digits, over_bits
-from stepnet.network import Layer, Network
+from stepnet.model.activation import ARGMAX, STEP, Staircase
+from stepnet.model.network import Layer, Network
 
 numbers = (
     st.floats(-1e6, 1e6, allow_subnormal=False) | st.integers(-3, 3).map(float) | st.sampled_from([0.1, 1e-200, 1e200])

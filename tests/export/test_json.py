@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from exported import ACTIVATIONS, fitted, hard_rows, real, whole
-from stepnet.activation import ARGMAX, IDENTITY, Staircase
 from stepnet.errors import InvalidInputError
 from stepnet.export import to_json, to_rules
 from stepnet.export.json_file import SCHEMA
-from stepnet.network import Layer
+from stepnet.model.activation import ARGMAX, IDENTITY, Staircase
+from stepnet.model.network import Layer
 
 NETWORKS = {
     "real": lambda rng: (real(rng, 5, 3), real(rng, 1, 5)),

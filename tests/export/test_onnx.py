@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from exported import ACTIVATIONS, autoencoder, fitted, hard_rows, real, whole
-from stepnet.activation import ARGMAX, IDENTITY, STEP, Staircase
-from stepnet.arithmetic import quantum
 from stepnet.errors import InvalidInputError, MissingExtraError
 from stepnet.export import check_export, doubt, run_onnx, to_onnx
-from stepnet.network import Layer
+from stepnet.model.activation import ARGMAX, IDENTITY, STEP, Staircase
+from stepnet.model.arithmetic import quantum
+from stepnet.model.network import Layer
 
 onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
 pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")

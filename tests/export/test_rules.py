@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from exported import ACTIVATIONS, fitted, real
-from stepnet.activation import ARGMAX, IDENTITY, Staircase
 from stepnet.export import to_rules
-from stepnet.network import Layer
+from stepnet.model.activation import ARGMAX, IDENTITY, Staircase
+from stepnet.model.network import Layer
 
 HIDDEN = Layer([[0.5, 1.0], [1.0, -1.0], [0.0, 2.0]], [3.2, 0.0, 1.0])
 

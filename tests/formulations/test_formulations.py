@@ -12,7 +12,7 @@ from stepnet.formulations.paper import Paper
 from stepnet.formulations.registry import FORMULATIONS, formulation_for
 from stepnet.problem.weights import Integers
 from stepnet.search import start
-from stepnet.search.polish import centred
+from stepnet.search.polish.polish import centred
 
 
 def test_theorem_2_has_the_paper_s_size():

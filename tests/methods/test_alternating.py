@@ -8,7 +8,7 @@ from stepnet import Alternating, StepClassifier
 from stepnet.errors import NotAcceptedError
 from stepnet.formulations.halves import half
 from stepnet.formulations.tight import Tight
-from stepnet.search.polish import centred
+from stepnet.search.polish.polish import centred
 
 
 def test_each_half_frees_the_layers_of_its_parity_and_the_output():

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from conftest import XOR, make_problem, random_network, solve
+from stepnet.bounds.bound import Bound
 from stepnet.errors import InvalidInputError, SolverFailure
 from stepnet.formulations.paper import Paper
-from stepnet.limits import Budget
 from stepnet.methods.base import Run
 from stepnet.methods.exact import Exact
 from stepnet.methods.prove import Prove
-from stepnet.result import Bound
+from stepnet.runtime.limits import Budget
 
 
 def hard_problem(m=60, hidden=(8,), threshold="neuron"):
@@ -157,7 +157,7 @@ def test_a_solver_that_breaks_down_leaves_the_best_network(monkeypatch):
     def fail(self, task):
         raise SolverFailure("HiGHS ended with status kSolveError; try solver='scip'.")
 
-    monkeypatch.setattr("stepnet.backends.highs.Highs.solve", fail)
+    monkeypatch.setattr("stepnet.solvers.backends.highs.Highs.solve", fail)
     problem = noisy_problem()
     certificate, result = solve(problem, Exact(formulation="gates", free_bounds=False))
     assert certificate.stop_reason == "solver failed"

@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 from conftest import make_problem, solve
 from stepnet import Learn, Search, StepClassifier
 from stepnet.errors import NotAcceptedError
-from stepnet.search.descent import shared_thresholds
+from stepnet.search.descent.descent import shared_thresholds
 
 X, Y = make_classification(600, 6, n_informative=4, flip_y=0.05, random_state=1)
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from stepnet import Constraint, Lowers, Raises, StepClassifier, StepRegressor
-from stepnet.bounds.feasibility import feasible_weights
-from stepnet.data import Dataset
+from stepnet.constructions.feasibility import feasible_weights
 from stepnet.errors import InvalidInputError
-from stepnet.network import Layer, Network
+from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 
 REAL, TERNARY = (Architecture.of(2, (2,), "neuron", weights) for weights in ("real", "ternary"))

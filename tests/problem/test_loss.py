@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from brute_force import rational_outputs
 from stepnet import Absolute, Hinge, Squared
-from stepnet.activation import IDENTITY, STEP, Staircase
 from stepnet.bounds.conflicts import conflict_bound
-from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError
-from stepnet.network import Layer, Network
+from stepnet.model.activation import IDENTITY, STEP, Staircase
+from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.loss import loss_of
 from stepnet.problem.problem import Problem
 

@@ -6,11 +6,11 @@ import pytest
 from brute_force import rational_loss
 from conftest import make_problem, random_network, solve
 from stepnet import Search
-from stepnet.activation import ARGMAX, STEP
-from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError
-from stepnet.network import Layer, Network
+from stepnet.model.activation import ARGMAX, STEP
+from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.problem.weights import Integers, weight_domain
 

@@ -8,15 +8,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from brute_force import rational_levels, rational_outputs
-from stepnet.activation import ARGMAX, IDENTITY, SIGN, STEP, Staircase
-from stepnet.data import Dataset
+from stepnet.constructions.random_network import random_network
 from stepnet.formulations.registry import FORMULATIONS
+from stepnet.model.activation import ARGMAX, IDENTITY, SIGN, STEP, Staircase
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints, Raises
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.loss import MISCLASSIFIED, Absolute, Squared
 from stepnet.problem.problem import Problem
 from stepnet.problem.weights import Integers
-from stepnet.search.start import random_network
 
 DOMAINS = st.sampled_from(["real", "binary", "sign", "ternary", Integers(3)])
 ACTIVATIONS = st.sampled_from([STEP, SIGN, Staircase((0, 1, 2)), Staircase((1, 0, 2)), Staircase((0, 1), (0.5,))])

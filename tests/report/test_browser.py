@@ -17,7 +17,7 @@ import pytest
 
 from report_models import SQUARE, every_kind, fitted, xor
 from stepnet import StepClassifier
-from stepnet.network import Layer, Network
+from stepnet.model.network import Layer, Network
 from stepnet.report import Report, to_html
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

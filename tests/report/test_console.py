@@ -8,10 +8,10 @@ import pytest
 
 from report_models import HOSTILE, SQUARE, XOR, every_kind, fitted, xor
 from stepnet import StepClassifier, save
+from stepnet.bounds.bound import Bound
 from stepnet.report import Report, to_text
 from stepnet.report.blocks import Code
 from stepnet.report.document import document_of
-from stepnet.result import Bound
 
 KINDS = every_kind()
 

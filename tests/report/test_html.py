@@ -11,8 +11,8 @@ import pytest
 
 from report_models import HOSTILE, LINE, SQUARE, every_kind, fitted, xor
 from stepnet import StepClassifier, StepRegressor
-from stepnet.activation import ARGMAX, IDENTITY
-from stepnet.network import Layer, Network
+from stepnet.model.activation import ARGMAX, IDENTITY
+from stepnet.model.network import Layer, Network
 from stepnet.report import Report, to_html
 from stepnet.report.svg import ticks
 

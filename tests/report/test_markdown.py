@@ -8,7 +8,7 @@ import pytest
 
 from report_models import HOSTILE, SQUARE, every_kind, xor
 from stepnet.report import Report, to_html, to_markdown, to_text
-from stepnet.report.blocks import Figure, Table
+from stepnet.report.blocks import Figure, TableBlock
 from stepnet.report.document import document_of
 
 KINDS = every_kind()
@@ -18,7 +18,7 @@ def tables_of(report):
     for section in document_of(report).sections:
         for part in section.parts:
             for block in part.blocks:
-                if isinstance(block, Table):
+                if isinstance(block, TableBlock):
                     yield block
                 elif isinstance(block, Figure) and not block.is_told:
                     yield from block.tables

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stepnet.search.lines import LeastSquares, best_interval, best_place, by_table, events_along, threshold_events
+from stepnet.search.local.lines import LeastSquares, best_interval, best_place, by_table, events_along, threshold_events
 
 VALUES = np.array([0.0, 1.0, 3.0])
 

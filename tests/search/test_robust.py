@@ -8,15 +8,15 @@ import pytest
 from conftest import make_problem
 from stepnet import Ball, Network, Polyhedron, StepRegressor, attack
 from stepnet.bounds.overlaps import lightest_cover
+from stepnet.constructions.literals import offer_literals
+from stepnet.constructions.stable import StableNeurons
+from stepnet.constructions.votes import offer_votes
 from stepnet.datasets import make_paper_random
-from stepnet.limits import Budget
-from stepnet.search.literals import offer_literals
-from stepnet.search.local_search import accepts_search
-from stepnet.search.robust_lines import DualNorm, sure_events, threshold_events_of
-from stepnet.search.robust_polish import robustly_polished
-from stepnet.search.robust_search import search_robust_once
-from stepnet.search.stable import StableNeurons
-from stepnet.search.votes import offer_votes
+from stepnet.runtime.limits import Budget
+from stepnet.search.local.local_search import accepts_search
+from stepnet.search.local.robust import search_robust_once
+from stepnet.search.local.robust_lines import DualNorm, sure_events, threshold_events_of
+from stepnet.search.polish.robust import robustly_polished
 
 NORMS = ("l1", "l2", "linf")
 

@@ -7,11 +7,11 @@ from sklearn.model_selection import train_test_split
 from conftest import CUBE, PARITY, XOR, make_problem, solve
 from stepnet import Exact
 from stepnet.datasets import load_breast_cancer_wisconsin
-from stepnet.limits import Budget
-from stepnet.search.kernels import Buffers
-from stepnet.search.kernels import search as kernel
-from stepnet.search.local_search import Effort, _network, _random_weights, _state, kernels_ready, local_search
-from stepnet.search.polish import centred
+from stepnet.runtime.limits import Budget
+from stepnet.search.local.kernels import Buffers
+from stepnet.search.local.kernels import search as kernel
+from stepnet.search.local.local_search import Effort, _network, _random_weights, _state, kernels_ready, local_search
+from stepnet.search.polish.polish import centred
 
 
 def search(problem, seed=0, target=0.0, effort=None, n_jobs=1):
@@ -117,7 +117,7 @@ def test_rows_in_float32_are_the_same_data():
 
 
 def test_the_kernels_for_very_many_rows_find_the_same_optimum(monkeypatch):
-    monkeypatch.setattr("stepnet.search.local_search._MANY_ROWS", 10)
+    monkeypatch.setattr("stepnet.search.local.local_search._MANY_ROWS", 10)
     problem = make_problem(np.random.default_rng(2).uniform(-1, 1, (30, 3)), np.arange(30) % 2, (2,))
     narrow = search(problem, effort=Effort(moves=5000, starts=4))[0]
     monkeypatch.undo()

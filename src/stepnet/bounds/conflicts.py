@@ -7,12 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.arithmetic import Floats
+from stepnet.bounds.bound import Bound
 from stepnet.bounds.overlaps import Cover, lightest_cover
-from stepnet.data import Dataset
+from stepnet.model.arithmetic import Floats
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
-from stepnet.result import Bound
 
 _ROUNDING = 1e-12  # relative, of a sum of terms that are not negative
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from stepnet.arithmetic import Floats, quantum
-from stepnet.data import Dataset
+from stepnet.model.arithmetic import Floats, quantum
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.programs import minimise
 from stepnet.uncertainty.sets import Ball, Polyhedron, Uncertainty

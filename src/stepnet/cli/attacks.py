@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stepnet.cli.output import write_rows
-from stepnet.plots import write_plot
+from stepnet.runtime.plots import write_plot
 
 if TYPE_CHECKING:
     from stepnet.uncertainty.attack import Attacks

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepnet.errors import InvalidInputError, MissingExtraError
-from stepnet.files import write_atomically
+from stepnet.runtime.files import write_atomically
 
 if TYPE_CHECKING:
     from stepnet.experiments.cell import Cell
     from stepnet.experiments.instances import Instance
     from stepnet.experiments.measure import Record
-    from stepnet.experiments.runner import Progress, Show
+    from stepnet.experiments.runner import CellProgress, Show
 
 
 @contextlib.contextmanager
@@ -32,7 +32,7 @@ def showing_cells() -> Iterator[Show]:
     with Bar(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("", left="")
 
-        def show(progress: Progress, cell: Cell | None, record: Record | None) -> None:
+        def show(progress: CellProgress, cell: Cell | None, record: Record | None) -> None:
             done = progress.n_kept + progress.n_done
             text = "" if cell is None or record is None else f"{cell.name}: {_outcome(record)}"
             bar.update(task, total=progress.n_cells, completed=done, left=_left(progress), description=text)
@@ -40,7 +40,7 @@ def showing_cells() -> Iterator[Show]:
         yield show
 
 
-def _print_line(progress: Progress, cell: Cell | None, record: Record | None) -> None:
+def _print_line(progress: CellProgress, cell: Cell | None, record: Record | None) -> None:
     done = progress.n_kept + progress.n_done
     if cell is None or record is None:
         kept = f", {progress.n_kept} of them finished by an earlier run" if progress.n_kept else ""
@@ -51,7 +51,7 @@ def _print_line(progress: Progress, cell: Cell | None, record: Record | None) ->
     sys.stderr.flush()
 
 
-def _left(progress: Progress) -> str:
+def _left(progress: CellProgress) -> str:
     seconds = progress.seconds_left
     if seconds < 90:
         return f"about {seconds:.0f} s left"

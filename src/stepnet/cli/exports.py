@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from stepnet.cli.inputs import check_writable, features_of
-from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError, StepnetError
+from stepnet.tables.table import read_table
 
 ENDINGS = {"c": ".c", "onnx": ".onnx", "json": "_network.json", "rules": ".txt"}
 
@@ -20,7 +20,7 @@ def export_model(model: Path, to: str, out: Path | None, inputs: str, check: Pat
     """Write a model as C, ONNX, JSON or rules; with a table to check, only if all of its rows get the same answers."""
     from stepnet import load
     from stepnet.export import size_of
-    from stepnet.files import write_atomically
+    from stepnet.runtime.files import write_atomically
 
     _require(to, inputs, check, dtype)
     estimator = load(model)

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError
+from stepnet.tables.table import read_table
 
 _MOST_NUMBERS, _MOST_WHOLE_NUMBERS = 12, 100  # that may be classes
 
 if TYPE_CHECKING:
-    from stepnet.cli.table import Table
-    from stepnet.columns import Columns
+    from stepnet.tables.columns import Columns
+    from stepnet.tables.table import Table
 
 
 @dataclass(frozen=True)
-class Rows:
+class InputRows:
     """Training rows, and how the columns of the table became features."""
 
     columns: Columns
@@ -41,8 +41,8 @@ def training_rows(
     is_number: bool = False,
     encode: str = "",
     impute: str = "",
-) -> Rows:
-    from stepnet.columns import Columns
+) -> InputRows:
+    from stepnet.tables.columns import Columns
 
     table = read_table(data, text=[target])
     if target == sample_weight or target in (drop or []):
@@ -60,7 +60,7 @@ def training_rows(
     columns = Columns.learn(table.columns, names, table.path, encode=encode, impute=impute)
     if len(set(columns.features)) < len(columns.features):
         raise InvalidInputError(f"{data}: encoded columns get names that others have already; rename a column.")
-    return Rows(columns, columns.numbers(table.columns, table.path), labels, weights)
+    return InputRows(columns, columns.numbers(table.columns, table.path), labels, weights)
 
 
 def targets_of(table: Table, target: str, *, is_number: bool) -> Any:
@@ -132,7 +132,7 @@ def _numbers_in(table: Table, column: str, what: str) -> Any:
     """A column of numbers that is no feature."""
     import numpy as np
 
-    from stepnet.columns import as_floats
+    from stepnet.tables.columns import as_floats
 
     cells = table.column(column)
     numbers = as_floats(cells)
@@ -287,7 +287,7 @@ def check_folder(out: Path) -> None:
 
 def check_plot(out: Path) -> None:
     """A picture that can be drawn and written."""
-    from stepnet.plots import require_plots
+    from stepnet.runtime.plots import require_plots
 
     check_writable(out)
     require_plots(out)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepnet.files import write_atomically
+from stepnet.runtime.files import write_atomically
 
 EXIT_FALSE = 1  # a claim is false, or the proof that was asked for stays open
 EXIT_BAD_INPUT = 2

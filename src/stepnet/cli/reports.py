@@ -31,8 +31,8 @@ def write_report(
     if path is not None:
         check_writable(path)
     from stepnet import load
-    from stepnet.files import write_atomically
     from stepnet.report import Report, to_html, to_markdown, to_text
+    from stepnet.runtime.files import write_atomically
 
     estimator = load(model)
     report = Report.of(

@@ -64,7 +64,7 @@ def instances(
 
 def solvers(as_json: options.Json = False) -> None:
     """List the solvers, which are installed, and how to install the others."""
-    from stepnet.backends.registry import BACKENDS
+    from stepnet.solvers.backends.registry import BACKENDS
 
     lines, found = [], {}
     for backend in BACKENDS.values():

@@ -10,7 +10,7 @@ import typer
 
 from stepnet.cli import options
 from stepnet.cli.inputs import (
-    Rows,
+    InputRows,
     ball_of,
     check_plot,
     check_writable,
@@ -50,8 +50,8 @@ def demo(
     from sklearn.model_selection import train_test_split
 
     from stepnet import StepClassifier, load
-    from stepnet.columns import Column, Columns
     from stepnet.datasets import load_breast_cancer_wisconsin
+    from stepnet.tables.columns import Column, Columns
 
     for path in filter(None, (out, report, data)):
         check_writable(path)
@@ -65,7 +65,7 @@ def demo(
         flush=True,
     )
     columns = Columns(tuple(Column(name) for name in bunch.feature_names))
-    rows = Rows(columns, X_train, y_train, None)
+    rows = InputRows(columns, X_train, y_train, None)
     if data is not None:
         cells = [[*(f"{value:g}" for value in row), label] for row, label in zip(rows.X, rows.y, strict=True)]
         write_rows(data, [*rows.names, _DEMO_TARGET], cells)
@@ -74,8 +74,8 @@ def demo(
     accuracy = classifier.score(X_test, y_test)
     lines = [_summary(classifier), f"test accuracy {100 * accuracy:.1f} %", f"model written to {out}"]
     if report is not None:
-        from stepnet.files import write_atomically
         from stepnet.report import Report, to_html
+        from stepnet.runtime.files import write_atomically
 
         content = Report.of(
             load(out),
@@ -202,7 +202,7 @@ def prove(
 ) -> None:
     """Prove the smallest loss of few neurons, and write the proof; exit code 1 if the time was not enough."""
     from stepnet import StepClassifier
-    from stepnet.proofs.written import require_provable
+    from stepnet.proof_files.written import require_provable
 
     for path in filter(None, (save, out)):
         check_writable(path, is_new_folder=path is save)
@@ -238,7 +238,7 @@ def prove(
         sys.exit(EXIT_FALSE)
 
 
-def _save_proof(classifier: StepClassifier, rows: Rows, save: Path) -> tuple[float | None, str]:
+def _save_proof(classifier: StepClassifier, rows: InputRows, save: Path) -> tuple[float | None, str]:
     """The bound that is proven there, if any, and what is wrong with it."""
     from stepnet.errors import SolverError
 
@@ -304,13 +304,13 @@ def widths(
 
 
 def _fit(
-    estimator: BaseStep, rows: Rows, out: Path | None, *, checkpoint: Path | None = None, resume: bool = False
+    estimator: BaseStep, rows: InputRows, out: Path | None, *, checkpoint: Path | None = None, resume: bool = False
 ) -> None:
     """Fit with progress and write the model at once."""
     import numpy as np
 
     from stepnet import save
-    from stepnet.view import showing
+    from stepnet.runtime.view import showing
 
     kept = {} if checkpoint is None else {"checkpoint": checkpoint, "resume": resume}
     with showing(estimator.time_limit) as show:
@@ -324,7 +324,7 @@ def _fit(
 
 
 def _summary(estimator: BaseStep) -> str:
-    from stepnet.memory import in_words, peak
+    from stepnet.runtime.memory import in_words, peak
 
     most = peak()
     memory = "" if most is None else f"\n  memory   {in_words(most)} at most"
@@ -332,7 +332,7 @@ def _summary(estimator: BaseStep) -> str:
 
 
 def _facts(estimator: BaseStep, out: Path | None) -> dict[str, Any]:
-    from stepnet.memory import peak
+    from stepnet.runtime.memory import peak
 
     return {"model": out, "certificate": estimator.certificate_, "memory": peak()}
 

@@ -22,11 +22,11 @@ from stepnet.cli.inputs import (
     widths_of,
 )
 from stepnet.cli.output import EXIT_FALSE, csv_text, say, write_rows
-from stepnet.cli.table import read_table
 from stepnet.errors import InvalidInputError
+from stepnet.tables.table import read_table
 
 if TYPE_CHECKING:
-    from stepnet.verification import Verification
+    from stepnet.certificate.verification import Verification
 
 PROGRAMS = ("mps", "lp")
 NETWORKS = tuple(ENDINGS)
@@ -44,7 +44,7 @@ def predict(
     as_json: options.Json = False,
 ) -> None:
     """Predict the class, the number or the code of every row of a table."""
-    from stepnet.files import write_atomically
+    from stepnet.runtime.files import write_atomically
 
     for path in filter(None, (out, features)):
         check_writable(path)
@@ -230,7 +230,7 @@ def export(
         raise InvalidInputError(f"--to {to} writes the program of a table; name its target with --target COLUMN.")
     from stepnet import StepClassifier
     from stepnet.formulations.registry import formulation_for
-    from stepnet.milp.write import write_model
+    from stepnet.solvers.writers import write_model
 
     if out is not None and out.suffix.lower() != f".{to}":
         raise InvalidInputError(f"--out {out} does not end in .{to}, as --to {to} asks; change one of them.")

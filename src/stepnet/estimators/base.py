@@ -15,33 +15,34 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from stepnet.certify import Certificate, certify
-from stepnet.checks import is_finite_number, is_integer
-from stepnet.columns import Columns
-from stepnet.data import Dataset
+from stepnet.bounds.bound import Bound
+from stepnet.certificate.certificate import Certificate, certify
+from stepnet.certificate.result import Points, Result
+from stepnet.certificate.verification import Verification
+from stepnet.certificate.verify import require_same_data, verify
 from stepnet.errors import InvalidInputError, SolverError
 from stepnet.estimators.checkpoint import Checkpoint, Reached
-from stepnet.limits import Budget
-from stepnet.memory import require
 from stepnet.methods.alternating import Alternating
 from stepnet.methods.base import Method, Run
 from stepnet.methods.exact import Exact
 from stepnet.methods.learn import Learn
 from stepnet.methods.prove import Prove
 from stepnet.methods.search import Search
-from stepnet.network import Network
+from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.loss import loss_of
 from stepnet.problem.problem import Problem
-from stepnet.progress import Callback
-from stepnet.proofs.pool import Pool
-from stepnet.proofs.written import write_proof
-from stepnet.result import Bound, Points, Result
+from stepnet.proof_files.written import write_proof
+from stepnet.provers.pool import Pool
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.memory import require
+from stepnet.runtime.numbers import is_finite_number, is_integer
+from stepnet.runtime.progress import Callback
+from stepnet.runtime.view import showing
+from stepnet.tables.columns import Columns
 from stepnet.uncertainty.sets import Uncertainty, checked_radii
-from stepnet.verification import Verification
-from stepnet.verify import require_same_data, verify
-from stepnet.view import showing
 
 _COPIES = 3  # of the rows, that training needs at most: sorted, scaled, and at work
 FLOATS = [np.float64, np.float32]  # other types become the first
@@ -77,8 +78,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         """Check the certificate against the training data; with ``resolve`` repeat the solver's proof."""
         check_is_fitted(self)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
-        exact, seconds = Exact() if resolve else None, checked_limit(time_limit)
-        return verify(problem, self.network_, self.certificate_, resolve=exact, time_limit=seconds)
+        seconds, again = checked_limit(time_limit), None
+        if resolve and self.certificate_.claimed_by:
+            require_same_data(problem, self.certificate_)
+            again = Exact().solve(problem, self.network_, time_limit=seconds)
+        return verify(problem, self.network_, self.certificate_, again=again)
 
     def save_proof(
         self,

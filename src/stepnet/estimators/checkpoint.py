@@ -12,13 +12,14 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from stepnet.bounds.bound import Bound
+from stepnet.certificate.result import Points
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.parameters import plain
-from stepnet.files import write_atomically
 from stepnet.methods.base import Run
-from stepnet.network import Network
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.result import Bound, Points
+from stepnet.runtime.files import write_atomically
 
 FORMAT = "stepnet checkpoint"
 VERSION = 1

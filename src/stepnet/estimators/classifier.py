@@ -11,18 +11,18 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stepnet.activation import ARGMAX, STEP, Activation, Staircase
 from stepnet.bounds.conflicts import conflict_bound
-from stepnet.checks import is_finite_number
-from stepnet.data import Dataset
+from stepnet.certificate.result import Result
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import FLOATS, BaseStep
-from stepnet.limits import Budget
-from stepnet.network import Network
+from stepnet.model.activation import ARGMAX, STEP, Activation, Staircase
+from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Raises
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.result import Result
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.numbers import is_finite_number
 
 OUTPUTS = ("one_vs_one", "one_hot", "ordinal")
 _LOSSES = ("misclassified", "hinge")

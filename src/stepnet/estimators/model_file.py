@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from stepnet.activation import ARGMAX, IDENTITY
-from stepnet.certify import Certificate
-from stepnet.columns import Columns
+from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError, ModelFileError, StepnetError
 from stepnet.estimators.base import BaseStep
 from stepnet.estimators.classifier import BaseStepClassifier
@@ -21,9 +19,11 @@ from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.estimators.step_regressor import StepRegressor
-from stepnet.files import write_atomically
-from stepnet.network import Network
+from stepnet.model.activation import ARGMAX, IDENTITY
+from stepnet.model.network import Network
 from stepnet.problem.architecture import checked_hidden
+from stepnet.runtime.files import write_atomically
+from stepnet.tables.columns import Columns
 
 FORMAT = "stepnet model"
 VERSION = 3

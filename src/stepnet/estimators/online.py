@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stepnet.certify import Certificate
-from stepnet.data import Dataset, Scaling
+from stepnet.bounds.bound import ALL_NETWORKS, CARRIED, Bound
+from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
-from stepnet.proofs.pool import Pool
-from stepnet.result import ALL_NETWORKS, CARRIED, Bound
+from stepnet.problem.scaling import Scaling
+from stepnet.provers.pool import Pool
 
 _EARLIER = " on the earlier rows"
 

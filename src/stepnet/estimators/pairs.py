@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from stepnet.data import Dataset
 from stepnet.estimators.checkpoint import Checkpoint, Reached
-from stepnet.limits import Budget
-from stepnet.memory import require
 from stepnet.methods.base import Method, Run
-from stepnet.network import Network
-from stepnet.parallel import in_order
+from stepnet.model.network import Network
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.progress import Callback, Progress
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.memory import require
+from stepnet.runtime.parallel import in_order
+from stepnet.runtime.progress import Callback, Progress
 
 
 def pair_problems(problem: Problem, n_classes: int) -> list[Problem]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.activation import Staircase
 from stepnet.formulations.base import Formulation
 from stepnet.formulations.paper import Paper
 from stepnet.methods.alternating import Alternating
@@ -15,6 +14,7 @@ from stepnet.methods.exact import Exact
 from stepnet.methods.learn import Learn
 from stepnet.methods.prove import Prove
 from stepnet.methods.search import Search
+from stepnet.model.activation import Staircase
 from stepnet.problem.constraint import Constraint, Lowers, Raises
 from stepnet.problem.loss import Absolute, Hinge, Squared
 from stepnet.problem.weights import Integers, Real

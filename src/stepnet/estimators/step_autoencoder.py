@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from stepnet.activation import IDENTITY
-from stepnet.checks import is_integer
-from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import FLOATS, checked_weights
 from stepnet.estimators.online import OnlineMixin
 from stepnet.methods.base import Method
-from stepnet.network import Network
+from stepnet.model.activation import IDENTITY
+from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture, checked_hidden
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.progress import Callback
+from stepnet.runtime.numbers import is_integer
+from stepnet.runtime.progress import Callback
 
 _LOSSES = ("squared", "absolute")
 

@@ -8,20 +8,20 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from stepnet.bounds.bound import Bound
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import checked_method, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.online import OnlineMixin
 from stepnet.estimators.pairs import train_pairs
-from stepnet.limits import Budget
 from stepnet.methods.base import Method
-from stepnet.network import Network, pairwise_votes
+from stepnet.model.network import Network, pairwise_votes
 from stepnet.problem.problem import Problem
-from stepnet.progress import Callback
-from stepnet.proofs.pool import Pool
-from stepnet.result import Bound
-from stepnet.view import showing
+from stepnet.provers.pool import Pool
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.progress import Callback
+from stepnet.runtime.view import showing
 
 
 class StepClassifier(OnlineMixin, BaseStepClassifier):
@@ -159,7 +159,7 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         radius : float or array-like of shape (n_samples,), optional
             How far each row may be moved, in place of the radius of ``uncertainty``.
         on_incumbent : callable, optional
-            Called with a :class:`~stepnet.progress.Progress` for every better network or bound and
+            Called with a :class:`~stepnet.runtime.progress.Progress` for every better network or bound and
             now and then in a long stage; returning True ends the fit. With several classes and
             ``output="one_vs_one"``, for every pair that is done, without a loss.
         checkpoint : path, optional

@@ -11,20 +11,20 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stepnet.checks import is_integer
-from stepnet.data import Dataset
 from stepnet.errors import InvalidInputError, NoNetworkError
 from stepnet.estimators.base import FLOATS, checked_n_jobs
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.pairs import pair_problems, require_votes, train_pair
-from stepnet.limits import Budget
 from stepnet.methods.base import Method
 from stepnet.methods.learn import Learn
 from stepnet.methods.prove import Prove
-from stepnet.network import Network, majority, pairwise_votes
-from stepnet.parallel import in_order
+from stepnet.model.network import Network, majority, pairwise_votes
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.search.descent import descend_network
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.numbers import is_integer
+from stepnet.runtime.parallel import in_order
+from stepnet.search.descent.descent import descend_network
 
 
 class StepEnsembleClassifier(BaseStepClassifier):

@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stepnet.activation import IDENTITY
-from stepnet.data import Dataset
 from stepnet.estimators.base import FLOATS
 from stepnet.estimators.online import OnlineMixin
 from stepnet.methods.base import Method
-from stepnet.network import Network
+from stepnet.model.activation import IDENTITY
+from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.progress import Callback
+from stepnet.runtime.progress import Callback
 
 _LOSSES = ("squared", "absolute")
 
@@ -140,7 +140,7 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
         radius : float or array-like of shape (n_samples,), optional
             How far each row may be moved, in place of the radius of ``uncertainty``.
         on_incumbent : callable, optional
-            Called with a :class:`~stepnet.progress.Progress` for every better network or bound;
+            Called with a :class:`~stepnet.runtime.progress.Progress` for every better network or bound;
             returning True ends the fit.
         checkpoint : path, optional
             A file that always holds the best verified network, bound and trace; written whole or not at all.

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
-from stepnet.backends.base import THREAD_NAME, Outcome, Task
-from stepnet.backends.highs import Highs
+from stepnet.constructions.random_network import random_network
 from stepnet.formulations.halves import half
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.formulations.paper import Paper
-from stepnet.limits import Budget
-from stepnet.network import Network
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.polish import centred
-from stepnet.search.start import random_network
+from stepnet.runtime.limits import Budget
+from stepnet.search.polish.polish import centred
+from stepnet.solvers.backends.base import THREAD_NAME, Outcome, Task
+from stepnet.solvers.backends.highs import Highs
 
 
 @dataclass(frozen=True)

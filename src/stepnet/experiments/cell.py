@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from stepnet.arithmetic import Floats
 from stepnet.datasets import load_breast_cancer_wisconsin, make_paper_random
+from stepnet.model.arithmetic import Floats
 
 PAPER_SEED = 42  # of the paper's split
 N_TRAIN = 160  # of the 200 random rows
@@ -48,7 +48,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Rows:
+class CellRows:
     """Rows and class codes to train on and to test with."""
 
     X_train: Floats
@@ -57,16 +57,16 @@ class Rows:
     y_test: NDArray[np.int64]
 
 
-def rows_of(cell: Cell) -> Rows:
+def rows_of(cell: Cell) -> CellRows:
     """The rows that a cell names."""
     if cell.data == "random":
         X, y = make_paper_random(cell.seed)
-        return Rows(X[: cell.n_rows], y[: cell.n_rows], X[N_TRAIN:], y[N_TRAIN:])
+        return CellRows(X[: cell.n_rows], y[: cell.n_rows], X[N_TRAIN:], y[N_TRAIN:])
     X, y = load_breast_cancer_wisconsin(return_X_y=True)
     seed = PAPER_SEED if cell.data == "folds" else cell.seed
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=seed)
     if cell.data == "folds":
         folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X_train, y_train)
         kept, held_out = list(folds)[cell.seed]
-        return Rows(X_train[kept], y_train[kept], X_train[held_out], y_train[held_out])
-    return Rows(X_train, y_train, X_test, y_test)
+        return CellRows(X_train[kept], y_train[kept], X_train[held_out], y_train[held_out])
+    return CellRows(X_train, y_train, X_test, y_test)

@@ -18,15 +18,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from stepnet.bounds.conflicts import conflict_bound
+from stepnet.certificate.result import Claim
 from stepnet.estimators.classifier import BaseStepClassifier
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.experiments.as_printed import Claimed, alternate, solve_exactly
-from stepnet.experiments.cell import Cell, Rows
+from stepnet.experiments.cell import Cell, CellRows
 from stepnet.methods.exact import Exact
-from stepnet.network import Network
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.result import Claim
 from stepnet.uncertainty.sets import Ball
 
 SEED = 0  # of every method
@@ -58,13 +58,13 @@ class Contender:
     key: str
     title: str
     kind: str
-    fit: Callable[[Rows, Cell], Fitted]
+    fit: Callable[[CellRows, Cell], Fitted]
     takes_limit: bool = False
     lacks: Callable[[], str] = lambda: ""
 
 
-def _as_printed(threshold: str | float, *, is_exact: bool) -> Callable[[Rows, Cell], Fitted]:
-    def fit(rows: Rows, cell: Cell) -> Fitted:
+def _as_printed(threshold: str | float, *, is_exact: bool) -> Callable[[CellRows, Cell], Fitted]:
+    def fit(rows: CellRows, cell: Cell) -> Fitted:
         problem = StepClassifier((cell.width,), threshold=threshold).problem(rows.X_train, rows.y_train)
         limit = cell.time_limit
         claimed = solve_exactly(problem, limit) if is_exact else alternate(problem, limit, SEED)
@@ -106,8 +106,8 @@ def _facts_of_claim(problem: Problem, claimed: Claimed) -> dict[str, Any]:
     return facts
 
 
-def _ours(make: Callable[[Cell], BaseStepClassifier]) -> Callable[[Rows, Cell], Fitted]:
-    def fit(rows: Rows, cell: Cell) -> Fitted:
+def _ours(make: Callable[[Cell], BaseStepClassifier]) -> Callable[[CellRows, Cell], Fitted]:
+    def fit(rows: CellRows, cell: Cell) -> Fitted:
         begin = time.perf_counter()
         classifier = make(cell).fit(rows.X_train, rows.y_train)
         seconds = time.perf_counter() - begin
@@ -162,7 +162,7 @@ def _joint(cell: Cell) -> StepClassifier:
     return _moved(cell, threshold="layer", method=generation)
 
 
-def _moved_afterwards(rows: Rows, cell: Cell) -> Fitted:
+def _moved_afterwards(rows: CellRows, cell: Cell) -> Fitted:
     """Plain training, and what it costs when rows are moved."""
     fitted = _ours(lambda cell: _plain(cell))(rows, cell)
     network: Network = fitted.predict.__self__.network_  # type: ignore[union-attr]
@@ -171,8 +171,8 @@ def _moved_afterwards(rows: Rows, cell: Cell) -> Fitted:
     return Fitted(fitted.predict, facts, f"trained on the rows as they are, then moved up to {cell.radius:g}")
 
 
-def _mlp(*, is_scaled: bool) -> Callable[[Rows, Cell], Fitted]:
-    def fit(rows: Rows, cell: Cell) -> Fitted:
+def _mlp(*, is_scaled: bool) -> Callable[[CellRows, Cell], Fitted]:
+    def fit(rows: CellRows, cell: Cell) -> Fitted:
         layers = MLPClassifier(
             (cell.width,),
             batch_size=min(BATCH, len(rows.X_train)),
@@ -191,7 +191,7 @@ def _mlp(*, is_scaled: bool) -> Callable[[Rows, Cell], Fitted]:
     return fit
 
 
-def _keras(rows: Rows, cell: Cell) -> Fitted:
+def _keras(rows: CellRows, cell: Cell) -> Fitted:
     """The paper's: ReLU, softmax, binary cross entropy, 100 epochs, everything else as Keras has it."""
     os.environ.setdefault("KERAS_BACKEND", _keras_backends()[0])
     import keras
@@ -209,7 +209,7 @@ def _keras(rows: Rows, cell: Cell) -> Fitted:
     return Fitted(predict, _errors(predict, rows))
 
 
-def _errors(predict: Predict, rows: Rows) -> dict[str, Any]:
+def _errors(predict: Predict, rows: CellRows) -> dict[str, Any]:
     wrong = int((predict(rows.X_train) != rows.y_train).sum())
     return {"total": float(len(rows.y_train)), "loss": float(wrong), "is_finished": True}
 

@@ -28,7 +28,7 @@ _STYLES = {
 
 
 @dataclass(frozen=True)
-class Figure:
+class Plot:
     """A picture as PNG and SVG, and in words for those who do not see it."""
 
     key: str
@@ -77,12 +77,12 @@ _QUANTITIES = (
 )
 
 
-def figures_of(results: Results) -> list[Figure]:
+def figures_of(results: Results) -> list[Plot]:
     """Both figures, if there are records for them."""
     return [_drawn(results, quantity) for quantity in _QUANTITIES] if results.of("figures") else []
 
 
-def _drawn(results: Results, quantity: _Quantity) -> Figure:
+def _drawn(results: Results, quantity: _Quantity) -> Plot:
     import matplotlib as mpl
     from matplotlib.figure import Figure as Drawing
 
@@ -117,7 +117,7 @@ def _drawn(results: Results, quantity: _Quantity) -> Figure:
         f"{quantity.name} over {', '.join(map(str, sizes))} training rows; a panel for each number of hidden neurons, "
         f"{', '.join(map(str, widths))}; a curve for each of {curves}. Curves: means; bands: {quantity.band_in_words}."
     )
-    return Figure(f"figure{quantity.number}", title, description, png.getvalue(), svg.getvalue())
+    return Plot(f"figure{quantity.number}", title, description, png.getvalue(), svg.getvalue())
 
 
 def _draw_curve(ax: Any, results: Results, quantity: _Quantity, method: str, width: int) -> None:

@@ -14,24 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from stepnet.arithmetic import Floats
-from stepnet.certify import Certificate, certify
+from stepnet.bounds.bound import ALL_NETWORKS
+from stepnet.certificate.certificate import Certificate, certify
+from stepnet.certificate.verification import Verification
+from stepnet.certificate.verify import verify
 from stepnet.datasets import load_breast_cancer_wisconsin, make_paper_random
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.experiments.cell import PAPER_SEED
-from stepnet.experiments.table import Table
-from stepnet.files import write_atomically
+from stepnet.experiments.table import ResultTable
 from stepnet.formulations.registry import formulation_for
-from stepnet.limits import Budget
 from stepnet.methods.base import Run
 from stepnet.methods.prove import Prove
-from stepnet.milp.write import write_model
-from stepnet.network import Network
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.result import ALL_NETWORKS
-from stepnet.verification import Verification
-from stepnet.verify import verify
+from stepnet.runtime.files import write_atomically
+from stepnet.runtime.limits import Budget
+from stepnet.solvers.writers import write_model
 
 BEST_KNOWN = "best_known.json"
 Labelled = tuple[Floats, NDArray[np.int64]]
@@ -180,7 +180,7 @@ def table_of(
     records: dict[str, Known],
     verifications: dict[str, Verification],
     programs: dict[str, list[tuple[str, int, int]]],
-) -> Table:
+) -> ResultTable:
     """The library at a glance."""
     lines = []
     for instance in instances:
@@ -217,7 +217,7 @@ def table_of(
         "The bound is",
         "Verified",
     )
-    return Table("instances", "Instances and what is known of them", head, tuple(lines))
+    return ResultTable("instances", "Instances and what is known of them", head, tuple(lines))
 
 
 def _verdict(verification: Verification) -> str:

@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_limits
 import stepnet
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.experiments.as_printed import wait_for_solvers
-from stepnet.experiments.cell import Cell, Rows, rows_of
+from stepnet.experiments.cell import Cell, CellRows, rows_of
 from stepnet.experiments.contenders import CONTENDERS, Predict
-from stepnet.search.local_search import kernels_ready
+from stepnet.search.local.local_search import kernels_ready
 
 Record = dict[str, Any]
 _COMPILING = 600.0  # seconds at most, once after an installation
@@ -47,7 +47,7 @@ def _compile() -> None:
     StepClassifier((1,), method="learn", time_limit=_COMPILING, random_state=0).fit([[0.0], [1.0]], [0, 1])
 
 
-def _scores(predict: Predict, rows: Rows) -> Record:
+def _scores(predict: Predict, rows: CellRows) -> Record:
     """Accuracy, and as in the paper precision, recall and F1 weighted by the classes' sizes, on new rows."""
     answers = predict(rows.X_test)
     precision, recall, f1, _ = precision_recall_fscore_support(

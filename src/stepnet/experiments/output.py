@@ -10,13 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from stepnet.experiments.figures import Figure, figures_of
+from stepnet.experiments.figures import Plot, figures_of
 from stepnet.experiments.measure import Record
 from stepnet.experiments.results import Results
 from stepnet.experiments.store import ALL_CELLS
-from stepnet.experiments.table import Table
+from stepnet.experiments.table import ResultTable
 from stepnet.experiments.tables import tables_of
-from stepnet.files import write_atomically
+from stepnet.runtime.files import write_atomically
 
 PAGE = "index.html"
 _TITLE = "Training step networks by integer programming: the paper's experiments, run again"
@@ -54,7 +54,7 @@ def _facts(results: Results) -> dict[str, str]:
     return facts | results.machine
 
 
-def _markdown(results: Results, tables: list[Table], figures: list[Figure]) -> str:
+def _markdown(results: Results, tables: list[ResultTable], figures: list[Plot]) -> str:
     facts = "\n".join(f"- {name}: {value}" for name, value in _facts(results).items())
     pictures = [f"![{figure.description}](figures/{figure.key}.png)\n\n{figure.title}." for figure in figures]
     return "\n\n".join([f"# {_TITLE}", *(table.markdown() for table in tables), *pictures, "### Run", facts]) + "\n"
@@ -80,7 +80,7 @@ def _rounded(record: Record) -> Record:
     return {name: round(value, 6) if name == "seconds" else value for name, value in record.items()}
 
 
-def _page(results: Results, tables: list[Table], figures: list[Figure]) -> str:
+def _page(results: Results, tables: list[ResultTable], figures: list[Plot]) -> str:
     import jinja2
 
     template = files("stepnet.experiments").joinpath("page.html.jinja").read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ ROBUST_RADII = (0.1, 0.3, 0.6)
 
 
 @dataclass(frozen=True)
-class Effort:
+class Scale:
     """How many random instances of how many rows, and the seconds that a cell may take."""
 
     name: str
@@ -41,8 +41,8 @@ class Effort:
 EFFORTS = {
     effort.name: effort
     for effort in (
-        Effort("quick", 3, (20, 80, 160), 20.0, 5.0, 5.0, 4.0, 20.0),
-        Effort("full", 10, (20, 40, 80, 160), 300.0, 60.0, 60.0, 30.0, 300.0),
+        Scale("quick", 3, (20, 80, 160), 20.0, 5.0, 5.0, 4.0, 20.0),
+        Scale("full", 10, (20, 40, 80, 160), 300.0, 60.0, 60.0, 30.0, 300.0),
     )
 }
 # The parts, and the experiment whose cells each one shows.
@@ -58,13 +58,13 @@ def parts_of(which: str) -> tuple[str, ...]:
     return (which,)
 
 
-def effort_of(budget: str) -> Effort:
+def effort_of(budget: str) -> Scale:
     if budget not in EFFORTS:
         raise InvalidInputError(f"--budget {budget} is not known; choose {' or '.join(EFFORTS)}.")
     return EFFORTS[budget]
 
 
-def cells_of(parts: Sequence[str], effort: Effort) -> list[Cell]:
+def cells_of(parts: Sequence[str], effort: Scale) -> list[Cell]:
     """The cells of some parts, each once; Tables 1 and 2 share theirs."""
     cells: list[Cell] = []
     if {"table1", "table2", "table3"} & set(parts):
@@ -80,7 +80,7 @@ def cells_of(parts: Sequence[str], effort: Effort) -> list[Cell]:
     return cells
 
 
-def _choice(effort: Effort) -> Iterator[Cell]:
+def _choice(effort: Scale) -> Iterator[Cell]:
     """Which of our methods is the one to compare, asked of the training rows alone."""
     for width in SPLIT_WIDTHS:
         for method in OURS:
@@ -88,14 +88,14 @@ def _choice(effort: Effort) -> Iterator[Cell]:
                 yield Cell("choice", "folds", fold, None, width, method, effort.own_limit)
 
 
-def _split(effort: Effort) -> Iterator[Cell]:
+def _split(effort: Scale) -> Iterator[Cell]:
     for width in SPLIT_WIDTHS:
         for method in (*FOUR, *DNNS, *OURS):
             limit = effort.split_limit if method in FOUR else effort.own_limit
             yield Cell("split", "breast_cancer", PAPER_SEED, None, width, method, limit)
 
 
-def _shuffles(effort: Effort) -> Iterator[Cell]:
+def _shuffles(effort: Scale) -> Iterator[Cell]:
     for seed in range(N_SHUFFLES):
         for width in SHUFFLE_WIDTHS:
             for method in (*FOUR, *DNNS, *OURS):
@@ -103,7 +103,7 @@ def _shuffles(effort: Effort) -> Iterator[Cell]:
                 yield Cell("shuffles", "breast_cancer", seed, None, width, method, limit)
 
 
-def _robust(effort: Effort) -> Iterator[Cell]:
+def _robust(effort: Scale) -> Iterator[Cell]:
     for seed in range(effort.n_instances):
         for radius in ROBUST_RADII:
             for method in ("robust", "moved"):
@@ -112,7 +112,7 @@ def _robust(effort: Effort) -> Iterator[Cell]:
         yield Cell("robust", "random", 0, ROBUST_ROWS, ROBUST_WIDTH, "joint", effort.joint_limit, radius)
 
 
-def _figures(effort: Effort) -> Iterator[Cell]:
+def _figures(effort: Scale) -> Iterator[Cell]:
     """The largest and the smallest first: a run that is cut short has the ends of every curve."""
     for n_rows in sorted(effort.sizes, key=lambda size: (size not in (max(effort.sizes), min(effort.sizes)), -size)):
         for seed in range(effort.n_instances):

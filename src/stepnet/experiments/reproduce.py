@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stepnet.experiments.figures import require_matplotlib
 from stepnet.experiments.output import write_results
-from stepnet.experiments.plan import PARTS, Effort, cells_of, effort_of, parts_of
+from stepnet.experiments.plan import PARTS, Scale, cells_of, effort_of, parts_of
 from stepnet.experiments.results import Results
 from stepnet.experiments.runner import Show, run_cells
 from stepnet.experiments.store import Store
@@ -41,7 +41,7 @@ def reproduce(
     return results, write_results(results, store.records(), out)
 
 
-def _parts_at_hand(asked: tuple[str, ...], effort: Effort, store: Store) -> tuple[str, ...]:
+def _parts_at_hand(asked: tuple[str, ...], effort: Scale, store: Store) -> tuple[str, ...]:
     """What was asked for, and what an earlier run has left in the folder."""
     present = {cell.experiment for cell in cells_of(tuple(PARTS), effort) if store.get(cell) is not None}
     return tuple(part for part, experiment in PARTS.items() if part in asked or experiment in present)

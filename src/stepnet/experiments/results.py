@@ -13,7 +13,7 @@ from stepnet.experiments.cell import Cell
 from stepnet.experiments.contenders import CONTENDERS, OURS
 from stepnet.experiments.machine import machine
 from stepnet.experiments.measure import Record
-from stepnet.experiments.plan import Effort
+from stepnet.experiments.plan import Scale
 from stepnet.experiments.store import Store
 
 NOT_RUN = "not run yet: the same command goes on where it ended"
@@ -24,14 +24,14 @@ class Results:
     """The records of some parts of the experiments."""
 
     parts: tuple[str, ...]
-    effort: Effort
+    effort: Scale
     records: tuple[Record, ...]
     missing: tuple[tuple[Cell, str], ...] = ()  # cells without a record, and why
     has_errors: bool = False
     machine: dict[str, str] = field(default_factory=machine)
 
     @classmethod
-    def read(cls, parts: tuple[str, ...], effort: Effort, cells: Sequence[Cell], store: Store) -> Results:
+    def read(cls, parts: tuple[str, ...], effort: Scale, cells: Sequence[Cell], store: Store) -> Results:
         found = [(cell, store.get(cell)) for cell in cells]
         return cls(
             parts,

@@ -12,13 +12,13 @@ from stepnet.experiments.cell import Cell
 from stepnet.experiments.contenders import CONTENDERS
 from stepnet.experiments.measure import Record, measured
 from stepnet.experiments.store import Store
-from stepnet.parallel import as_finished
+from stepnet.runtime.parallel import as_finished
 
 _QUICK = 1.5  # seconds that a cell takes which seldom reaches its limit
 
 
 @dataclass
-class Progress:
+class CellProgress:
     """How far a run is, and how long the rest will take if cells go on as they did."""
 
     n_cells: int
@@ -38,7 +38,7 @@ class Progress:
         return factor * (self.expected - self.done) / self.n_jobs
 
 
-Show = Callable[[Progress, Cell | None, Record | None], None]
+Show = Callable[[CellProgress, Cell | None, Record | None], None]
 
 
 def run_cells(cells: Sequence[Cell], store: Store, n_jobs: int | None, show: Show) -> None:
@@ -48,7 +48,7 @@ def run_cells(cells: Sequence[Cell], store: Store, n_jobs: int | None, show: Sho
     """
     cells = [cell for cell in cells if store.get(cell) is not None or not CONTENDERS[cell.method].lacks()]
     missing = [cell for cell in cells if store.get(cell) is None]
-    progress = Progress(
+    progress = CellProgress(
         n_cells=len(cells),
         n_jobs=min(effective_n_jobs(n_jobs), max(1, len(missing))),
         expected=sum(map(_expected, missing)),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stepnet.experiments.cell import Cell
 from stepnet.experiments.measure import Record
-from stepnet.files import write_atomically
+from stepnet.runtime.files import write_atomically
 
 CELLS = "cells"
 ALL_CELLS = "cells.json"

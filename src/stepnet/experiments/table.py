@@ -25,7 +25,7 @@ _LATEX = {
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """``rules`` are the numbers of the lines that a rule stands above."""
 
     key: str

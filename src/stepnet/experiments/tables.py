@@ -11,14 +11,14 @@ from stepnet.experiments.measure import Record
 from stepnet.experiments.plan import ROBUST_RADII, ROBUST_ROWS, ROBUST_WIDTH
 from stepnet.experiments.printed import SHUFFLES, SPLIT
 from stepnet.experiments.results import Results, accuracies, is_false, seconds
-from stepnet.experiments.table import Table
+from stepnet.experiments.table import ResultTable
 
 NOTHING = "–"
 
 
-def tables_of(results: Results) -> list[Table]:
+def tables_of(results: Results) -> list[ResultTable]:
     """The tables of the parts that were asked for, as far as there are records for them."""
-    makers: dict[str, tuple[Callable[[Results], Table], ...]] = {
+    makers: dict[str, tuple[Callable[[Results], ResultTable], ...]] = {
         "table1": (table_1,),
         "table2": (table_2,),
         "table3": (table_3,),
@@ -29,7 +29,7 @@ def tables_of(results: Results) -> list[Table]:
     return [table for table in (*found, choice(results), claims(results)) if table.lines]
 
 
-def table_1(results: Results) -> Table:
+def table_1(results: Results) -> ResultTable:
     lines = []
     for record in _split_records(results):
         printed = SPLIT.get((record["method"], record["width"]))
@@ -69,10 +69,12 @@ def table_1(results: Results) -> Table:
         *_notes(_split_records(results)),
         *_explained(results, "split"),
     ]
-    return Table("table1", "Table 1. Breast Cancer, the paper's split", head, tuple(lines), tuple(notes), _rules(lines))
+    return ResultTable(
+        "table1", "Table 1. Breast Cancer, the paper's split", head, tuple(lines), tuple(notes), _rules(lines)
+    )
 
 
-def table_2(results: Results) -> Table:
+def table_2(results: Results) -> ResultTable:
     lines = []
     for record in _split_records(results):
         printed = SPLIT.get((record["method"], record["width"]))
@@ -85,10 +87,10 @@ def table_2(results: Results) -> Table:
         lines.append(tuple(line))
     head = ("Method", "d₁", "Prec. %", "paper's", "Rec. %", "paper's", "F1 %", "paper's")
     notes = ("Weighted by the sizes of the classes", *_explained(results, "split"))
-    return Table("table2", "Table 2. Breast Cancer, the paper's split", head, tuple(lines), notes, _rules(lines))
+    return ResultTable("table2", "Table 2. Breast Cancer, the paper's split", head, tuple(lines), notes, _rules(lines))
 
 
-def table_3(results: Results) -> Table:
+def table_3(results: Results) -> ResultTable:
     lines, notes = [], []
     for width in results.values("shuffles", "width"):
         for method in results.methods("shuffles"):
@@ -128,7 +130,7 @@ def table_3(results: Results) -> Table:
         "Seconds",
     )
     n_shuffles = len(results.values("shuffles", "seed"))
-    return Table(
+    return ResultTable(
         "table3",
         f"Table 3. Breast Cancer, {n_shuffles} shuffles",
         head,
@@ -137,7 +139,7 @@ def table_3(results: Results) -> Table:
     )
 
 
-def speed(results: Results) -> Table:
+def speed(results: Results) -> ResultTable:
     """Figure 2 at its right end: how many times longer than prove the paper's methods take."""
     lines = []
     largest = max(results.values("figures", "n_rows"), default=0)
@@ -164,10 +166,10 @@ def speed(results: Results) -> Table:
         "Time-outs count as the limit; ratio: geometric mean over instances",
         *_missing(results, "figures"),
     )
-    return Table("speed", f"Figure 2, {largest} training rows: time against prove", head, tuple(lines), notes)
+    return ResultTable("speed", f"Figure 2, {largest} training rows: time against prove", head, tuple(lines), notes)
 
 
-def accuracy(results: Results) -> Table:
+def accuracy(results: Results) -> ResultTable:
     """Figure 1 in numbers."""
     sizes, lines = results.values("figures", "n_rows"), []
     for width in results.values("figures", "width"):
@@ -183,10 +185,10 @@ def accuracy(results: Results) -> Table:
         "A third of the rows has random labels: no method can expect more than 83.3 %",
         *_explained(results, "figures"),
     )
-    return Table("accuracy", "Figure 1, test accuracy in per cent", head, tuple(lines), notes, _rules(lines))
+    return ResultTable("accuracy", "Figure 1, test accuracy in per cent", head, tuple(lines), notes, _rules(lines))
 
 
-def robust(results: Results) -> Table:
+def robust(results: Results) -> ResultTable:
     lines = []
     for radius in ROBUST_RADII:
         for method in results.methods("robust"):
@@ -214,10 +216,10 @@ def robust(results: Results) -> Table:
         *_explained(results, "robust"),
     )
     title = f"Robust training, random data, {ROBUST_ROWS} rows, {ROBUST_WIDTH} neurons, ℓ∞ moves"
-    return Table("robust", title, head, tuple(lines), notes, _rules(lines))
+    return ResultTable("robust", title, head, tuple(lines), notes, _rules(lines))
 
 
-def choice(results: Results) -> Table:
+def choice(results: Results) -> ResultTable:
     """Which of our methods is compared with the paper's: decided on training rows."""
     widths, lines = results.values("choice", "width"), []
     for method in results.methods("choice"):
@@ -232,10 +234,10 @@ def choice(results: Results) -> Table:
         f"robust: rows may be moved by {RADII['folds']:g} in ℓ∞, half a step of the data's integers",
         *_explained(results, "choice"),
     )
-    return Table("choice", "Which of our methods: five folds of the training rows", head, tuple(lines), notes)
+    return ResultTable("choice", "Which of our methods: five folds of the training rows", head, tuple(lines), notes)
 
 
-def claims(results: Results) -> Table:
+def claims(results: Results) -> ResultTable:
     """How often what the solver says of the paper's programs is true."""
     lines = []
     for experiment in ("split", "shuffles", "figures"):
@@ -261,7 +263,7 @@ def claims(results: Results) -> Table:
         "Claim: the loss that the solver states for its weights, or that there is no solution",
         "False: an exact forward pass of these weights has more errors, or there is a solution",
     )
-    return Table("claims", "What the solver's word is worth", head, tuple(lines), notes)
+    return ResultTable("claims", "What the solver's word is worth", head, tuple(lines), notes)
 
 
 def _split_records(results: Results) -> list[Record]:

@@ -5,11 +5,11 @@ from stepnet.export.check import ExportError, check_export, run_c
 from stepnet.export.json_file import to_json
 from stepnet.export.onnx_file import doubt, run_onnx, to_onnx
 from stepnet.export.rules import to_rules
-from stepnet.export.size import Size
+from stepnet.export.size import CodeSize
 
 __all__ = [
+    "CodeSize",
     "ExportError",
-    "Size",
     "check_export",
     "doubt",
     "run_c",

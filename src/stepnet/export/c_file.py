@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from stepnet.activation import IDENTITY
 from stepnet.errors import InvalidInputError
 from stepnet.export import c_routines as routines
 from stepnet.export.c_layers import FloatForm, Form, IdentityForm, IntegerForm, bits_form, fill, table
 from stepnet.export.described import Described, describe
 from stepnet.export.integers import over_bits, over_integers
-from stepnet.export.size import Size
-from stepnet.network import Network
+from stepnet.export.size import CodeSize
+from stepnet.model.activation import IDENTITY
+from stepnet.model.network import Network
 
 INPUTS = ("floats", "integers", "bits")
 _BITS = (0.0, 1.0)
@@ -52,13 +52,13 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model") -> str:
     return "\n".join(part for part in parts if part).replace("@", f"{name}_").replace("\0", "@")
 
 
-def size_of(estimator: Any, inputs: str = "floats") -> Size:
+def size_of(estimator: Any, inputs: str = "floats") -> CodeSize:
     """Bytes of the tables in the C file, and operations of a prediction; prints itself as a table."""
     return _size(_forms(describe(estimator).network, inputs))
 
 
-def _size(forms: Sequence[Form]) -> Size:
-    return sum((form.size() for form in forms), Size())
+def _size(forms: Sequence[Form]) -> CodeSize:
+    return sum((form.size() for form in forms), CodeSize())
 
 
 def _forms(network: Network, inputs: str) -> list[Form]:

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stepnet.activation import ARGMAX
-from stepnet.arithmetic import MOST_SLICES, slice_bits, slices
 from stepnet.errors import InvalidInputError
 from stepnet.export import c_routines as routines
 from stepnet.export.integers import Sums, digits, n_digits
-from stepnet.export.size import Size
-from stepnet.network import Layer
+from stepnet.export.size import CodeSize
+from stepnet.model.activation import ARGMAX
+from stepnet.model.arithmetic import MOST_SLICES, slice_bits, slices
+from stepnet.model.network import Layer
 
 _MOST_PLANES = 8  # beyond, adding integers is as fast as counting bits
 _BASE = 32  # bits of a digit
@@ -74,7 +74,7 @@ class Form(ABC):
     def code(self) -> str: ...
 
     @abstractmethod
-    def size(self) -> Size: ...
+    def size(self) -> CodeSize: ...
 
 
 class FloatForm(Form):
@@ -106,10 +106,10 @@ class FloatForm(Form):
             ]
         )
 
-    def size(self) -> Size:
+    def size(self) -> CodeSize:
         n_products, n_ends, width = self.layer.weights.size, self.n_ends, self.layer.width
         sizes = n_products if self.is_argmax else self.n_inputs  # absolute values that bound the error
-        return Size(
+        return CodeSize(
             weights=8 * (n_products + (0 if self.is_argmax else width)),
             thresholds=8 * n_ends,
             multiplications=n_products + n_ends + (n_products if self.is_argmax else width),
@@ -156,9 +156,9 @@ class IntegerForm(Form):
             ]
         )
 
-    def size(self) -> Size:
+    def size(self) -> CodeSize:
         n_products = self.layer.weights.size
-        return Size(
+        return CodeSize(
             weights=n_products * type_bytes(self.type),
             thresholds=self.n_ends * type_bytes(self.end_type),
             multiplications=n_products,
@@ -208,8 +208,8 @@ class PlaneForm(Form):
             ]
         )
 
-    def size(self) -> Size:
-        return Size(
+    def size(self) -> CodeSize:
+        return CodeSize(
             bits=4 * len(self.words or [0]) + 12 * len(self.spans),
             thresholds=self.n_ends * type_bytes(self.end_type),
             additions=len(self.words),
@@ -251,8 +251,8 @@ class DigitForm(Form):
     def _digits(self, values: Iterable[int]) -> list[str]:
         return [literal(digit) for value in values for digit in digits(value, _BASE, self.n_digits)]
 
-    def size(self) -> Size:
-        return Size(
+    def size(self) -> CodeSize:
+        return CodeSize(
             weights=4 * self.n_digits * len(self.weights or [0]) + 12 * len(self.spans),
             thresholds=4 * self.n_digits * self.n_ends,
             additions=self.n_digits * (len(self.weights) + 2 * self.n_ends),
@@ -286,10 +286,10 @@ class IdentityForm(Form):
             ]
         )
 
-    def size(self) -> Size:
+    def size(self) -> CodeSize:
         n_products = len(self.slices) * self.layer.weights.size
         n_sums = len(self.slices) * self.layer.width
-        return Size(
+        return CodeSize(
             weights=8 * n_products,
             thresholds=8 * self.n_ends,
             multiplications=n_products,

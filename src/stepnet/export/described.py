@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stepnet.activation import IDENTITY, Head
-from stepnet.certify import Certificate
+from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
-from stepnet.network import Layer, Network
+from stepnet.model.activation import IDENTITY, Head
+from stepnet.model.network import Layer, Network
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from stepnet.activation import ARGMAX
-from stepnet.network import Layer
-from stepnet.rules import at_least
+from stepnet.model.activation import ARGMAX
+from stepnet.model.network import Layer
+from stepnet.model.rules import at_least
 
 
 @dataclass(frozen=True)

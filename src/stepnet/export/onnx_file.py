@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stepnet.activation import IDENTITY
-from stepnet.arithmetic import slice_bits, slices
 from stepnet.errors import InvalidInputError, MissingExtraError
 from stepnet.export.described import Described, describe
 from stepnet.export.integers import Sums, digits, n_digits, over_bits, scaled
-from stepnet.network import Layer
+from stepnet.model.activation import IDENTITY
+from stepnet.model.arithmetic import slice_bits, slices
+from stepnet.model.network import Layer
 
 _MANTISSAS = {"float64": 53, "float32": 24}
 _OPSET, _IR_VERSION = 17, 8

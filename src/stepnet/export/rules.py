@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.activation import ARGMAX, IDENTITY, Head
 from stepnet.export.described import Described, describe
-from stepnet.network import Layer
-from stepnet.rules import Words, hidden_names
+from stepnet.model.activation import ARGMAX, IDENTITY, Head
+from stepnet.model.network import Layer
+from stepnet.model.rules import Words, hidden_names
 
 _WORDS = Words(digits=6)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True)
-class Size:
+class CodeSize:
     """Bytes of the tables in a C file, and operations of one prediction where no sum is in doubt."""
 
     weights: int = 0  # bytes
@@ -17,8 +17,8 @@ class Size:
     comparisons: int = 0
     popcounts: int = 0
 
-    def __add__(self, other: Size) -> Size:
-        return Size(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+    def __add__(self, other: CodeSize) -> CodeSize:
+        return CodeSize(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     @property
     def bytes(self) -> int:

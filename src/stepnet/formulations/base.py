@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from stepnet.activation import ARGMAX
-from stepnet.arithmetic import Floats
+from stepnet.bounds.bound import ALL_NETWORKS
 from stepnet.errors import Answer
-from stepnet.milp.model import Model
-from stepnet.network import Layer, Network
+from stepnet.model.activation import ARGMAX
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
-from stepnet.result import ALL_NETWORKS
+from stepnet.solvers.model import Model
 
 SMALLEST_MARGIN = 1e-4
 TOLERANCE = 1e-7  # far below every margin; with 1e-8 and 1e-9 HiGHS now and then cut off solutions

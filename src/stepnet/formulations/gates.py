@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
 from stepnet.errors import YES, Answer
 from stepnet.formulations.base import Encoding, Formulation, normalised, refuses_set, safe_margin, scope_of_margin
-from stepnet.gates import MAX_GATE_INPUTS, Gate, gates, read_gate
-from stepnet.milp.model import Columns, Model, ModelBuilder, Term
-from stepnet.network import Layer, Network
+from stepnet.model.arithmetic import Floats
+from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates, read_gate
+from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
+from stepnet.solvers.model import Model, ModelBuilder, Term, Variables
 
 
 class Gates(Formulation):
@@ -75,10 +75,10 @@ class GateEncoding(Encoding):
     gate: Gate
     margin: float = field(init=False)
     model: Model = field(init=False)
-    weights: Columns = field(init=False)  # d_1 × n
-    thresholds: Columns = field(init=False)  # d_1
-    sides: Columns = field(init=False)  # m × d_1
-    errors: Columns = field(init=False)  # m
+    weights: Variables = field(init=False)  # d_1 × n
+    thresholds: Variables = field(init=False)  # d_1
+    sides: Variables = field(init=False)  # m × d_1
+    errors: Variables = field(init=False)  # m
 
     def __post_init__(self) -> None:
         self.name = f"gates, {self.gate.name}"

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
 from stepnet.formulations.layered_encoding import LayeredEncoding
-from stepnet.milp.model import Model
+from stepnet.model.arithmetic import Floats
+from stepnet.solvers.model import Model
 
 
 def half(encoding: LayeredEncoding, point: Floats, *, odd: bool) -> Model:

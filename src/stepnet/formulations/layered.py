@@ -40,12 +40,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from stepnet.constructions.last_layer import refuses_loss
 from stepnet.errors import YES, Answer
 from stepnet.formulations.base import refuses_set
 from stepnet.formulations.layered_builder import LayeredBuilder
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.formulations.style import Style
-from stepnet.problem.last_layer import refuses_loss
 from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 

@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stepnet.activation import ARGMAX, STEP
-from stepnet.arithmetic import Floats
-from stepnet.backends.base import LARGEST_SAFE
 from stepnet.formulations.base import safe_margin
 from stepnet.formulations.layered_encoding import LayeredEncoding, counts
 from stepnet.formulations.real_output import RealOutput
 from stepnet.formulations.style import Style
-from stepnet.milp.model import Columns, Model, ModelBuilder, Product, Term
+from stepnet.model.activation import ARGMAX, STEP
+from stepnet.model.arithmetic import Floats
 from stepnet.problem.constraint import Row
 from stepnet.problem.constraint_rows import add_halves, add_row, add_used
 from stepnet.problem.loss import Hinge, RealLoss, Squared
 from stepnet.problem.problem import Problem
+from stepnet.solvers.backends.base import LARGEST_SAFE
+from stepnet.solvers.model import Model, ModelBuilder, Product, Term, Variables
 
 
 class LayeredBuilder:
@@ -76,8 +76,8 @@ class LayeredBuilder:
         return largest <= LARGEST_SAFE or all(domain.is_integer for domain in self.domains)
 
     def build(self) -> LayeredEncoding:
-        is_off: Columns | None = None
-        signals: Columns | None = None
+        is_off: Variables | None = None
+        signals: Variables | None = None
         for k in range(len(self.widths)):
             self._add_weights(k)
             self._add_thresholds(k)
@@ -173,7 +173,7 @@ class LayeredBuilder:
                 self.model.add_rows([(below, 1.0), (above, -1.0)], upper=0.0)
         self.encoding.thresholds.append(np.broadcast_to(columns, (width, kind.n_thresholds)).copy())
 
-    def _add_fixed_stairs(self, k: int, thresholds: Floats) -> Columns:
+    def _add_fixed_stairs(self, k: int, thresholds: Floats) -> Variables:
         """Fixed thresholds of a staircase: with real weights up to one positive factor a neuron."""
         width, n_thresholds, largest = self.widths[k], len(thresholds), self.largest_thresholds[k]
         if self.domains[k].is_integer:
@@ -190,7 +190,7 @@ class LayeredBuilder:
         )
         return columns
 
-    def _add_all_off(self, k: int, signals: Columns) -> Columns | None:
+    def _add_all_off(self, k: int, signals: Variables) -> Variables | None:
         """z^ik = 1 iff every neuron below is off; only where thresholds are 0 and margins two-sided."""
         is_number = self.real is not None and k == len(self.widths) - 1
         if self.architecture.fixed_threshold != 0 or self._margin_on(k) == 0 or is_number:
@@ -204,7 +204,7 @@ class LayeredBuilder:
         self.model.add_rows([(repeated, 1.0), (signals.ravel(), 1.0)], upper=1.0)
         return columns
 
-    def _add_layer(self, k: int, signals: Columns | None, is_off: Columns | None, is_output: bool) -> Columns:
+    def _add_layer(self, k: int, signals: Variables | None, is_off: Variables | None, is_output: bool) -> Variables:
         """Both implications of every neuron; for the paper's output also the objective."""
         m, width, n_thresholds = len(self.rows), self.widths[k], self.kinds[k].n_thresholds
         is_objective = is_output and self.scenarios is None
@@ -242,7 +242,7 @@ class LayeredBuilder:
             )
         return outputs
 
-    def _add_errors(self) -> Columns:
+    def _add_errors(self) -> Variables:
         """e of every row; of scenarios e of its owner, or the largest sum over a joint scenario as the objective."""
         scenarios = self.scenarios
         if scenarios is None:
@@ -259,7 +259,7 @@ class LayeredBuilder:
             self.model.add_rows([(self.encoding.largest[None], 1.0), (columns[None, members], -sums[None])], lower=0.0)
         return columns
 
-    def _add_output(self, k: int, signals: Columns | None, is_off: Columns | None) -> None:
+    def _add_output(self, k: int, signals: Variables | None, is_off: Variables | None) -> None:
         """Only the implications that a row's class needs: e = 0 puts the row into its class."""
         self.encoding.errors = self._add_errors()
         if self.kinds[k] == ARGMAX:
@@ -273,7 +273,14 @@ class LayeredBuilder:
                 self._add_side(k, signals, is_off, members, code, above=False)
 
     def _add_side(
-        self, k: int, signals: Columns | None, is_off: Columns | None, members: Columns, number: int, *, above: bool
+        self,
+        k: int,
+        signals: Variables | None,
+        is_off: Variables | None,
+        members: Variables,
+        number: int,
+        *,
+        above: bool,
     ) -> None:
         """Rows that belong above or below a threshold of the output neuron, unless e = 1."""
         assert self.encoding.errors is not None
@@ -289,7 +296,7 @@ class LayeredBuilder:
             terms = [*terms, (threshold, -1.0), (errors, -(big_m + off))]
             self.model.add_rows(terms, upper=-off, products=products, only_if=(errors, 0))
 
-    def _add_argmax(self, k: int, signals: Columns | None) -> None:
+    def _add_argmax(self, k: int, signals: Variables | None) -> None:
         """A row's class beats every other one; ties go to the lowest code."""
         assert self.encoding.errors is not None
         thresholds = self.encoding.thresholds[k][:, 0]
@@ -312,7 +319,7 @@ class LayeredBuilder:
                 negated = [(w, u, -np.asarray(values)) for w, u, values in other_products]
                 self.model.add_rows(terms, lower=lead, products=[*products, *negated], only_if=(errors, 0))
 
-    def _add_real_output(self, k: int, signals: Columns, real: RealOutput) -> None:
+    def _add_real_output(self, k: int, signals: Variables, real: RealOutput) -> None:
         """What every row pays for the values of the outputs."""
         m, n_outputs = real.targets.shape
         in_row, outputs = np.repeat(np.arange(m), n_outputs), np.tile(np.arange(n_outputs), m)
@@ -321,7 +328,7 @@ class LayeredBuilder:
             prices, owners = self.scenarios.weights[:, None] / self.problem.accuracy.unit, self.scenarios.owners
         largest, every, shape = real.largest_error, np.arange(len(targets)), (len(prices), n_outputs)
 
-        def add(members: Columns, sign: float, lower: ArrayLike, upper: ArrayLike) -> None:
+        def add(members: Variables, sign: float, lower: ArrayLike, upper: ArrayLike) -> None:
             terms, products = self._sums(k, signals, in_row[members], outputs[members])
             thresholds = self.encoding.thresholds[k][outputs[members], 0]
             terms = [*terms, (thresholds, -1.0), (misses.ravel()[members], sign)]
@@ -358,7 +365,7 @@ class LayeredBuilder:
         return self.margin if self.style.two_sided and not self.domains[k].is_integer else 0.0
 
     def _sums(
-        self, k: int, signals: Columns | None, in_row: Columns, neurons: Columns
+        self, k: int, signals: Variables | None, in_row: Variables, neurons: Variables
     ) -> tuple[list[Term], list[Product]]:
         """The terms of a^ik_j for pairs of a row i and a neuron j."""
         weights = self.encoding.weights[k][neurons]
@@ -378,7 +385,7 @@ class LayeredBuilder:
         products = self.encoding.products[k - 1][in_row, neurons].reshape(len(in_row), -1)
         return [(products, rises[None, :]), *constant], []
 
-    def _add_products(self, k: int, signals: Columns) -> None:
+    def _add_products(self, k: int, signals: Variables) -> None:
         """s = w · u, for every row, neuron, input and threshold."""
         weights, (lower, upper) = self.encoding.weights[k], self._weight_limits(k)
         shape = (len(self.rows), *weights.shape, signals.shape[2])

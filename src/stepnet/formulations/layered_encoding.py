@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stepnet.activation import ARGMAX, Staircase
-from stepnet.arithmetic import Floats
+from stepnet.constructions.last_layer import refitted
 from stepnet.formulations.base import (
     TOLERANCE,
     Encoding,
@@ -17,11 +16,12 @@ from stepnet.formulations.base import (
 )
 from stepnet.formulations.real_output import RealOutput
 from stepnet.formulations.style import Style
-from stepnet.milp.model import Columns, Model
-from stepnet.network import Layer, Levels, Network
-from stepnet.problem.last_layer import refitted
+from stepnet.model.activation import ARGMAX, Staircase
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer, Levels, Network
 from stepnet.problem.loss import MISCLASSIFIED
 from stepnet.problem.problem import Problem
+from stepnet.solvers.model import Model, Variables
 
 _TINY = 1e-7
 
@@ -34,17 +34,17 @@ class LayeredEncoding(Encoding):
     style: Style
     rows: Floats  # the data in the units of the program
     margin: float
-    weights: list[Columns] = field(default_factory=list)
-    thresholds: list[Columns] = field(default_factory=list)
-    outputs: list[Columns] = field(default_factory=list)  # of the hidden layers, and the paper's output
-    products: list[Columns] = field(default_factory=list)  # s of layers 2..K: m × d_k × d_{k-1} × R
-    all_off: list[Columns | None] = field(default_factory=list)  # z of layers 2..K, where needed
-    halves: list[tuple[Columns, Columns]] = field(default_factory=list)  # w = 2 b - 1: pairs (w, b)
-    used: list[Columns] = field(default_factory=list)  # n of every layer, where they count
-    errors: Columns | None = None
+    weights: list[Variables] = field(default_factory=list)
+    thresholds: list[Variables] = field(default_factory=list)
+    outputs: list[Variables] = field(default_factory=list)  # of the hidden layers, and the paper's output
+    products: list[Variables] = field(default_factory=list)  # s of layers 2..K: m × d_k × d_{k-1} × R
+    all_off: list[Variables | None] = field(default_factory=list)  # z of layers 2..K, where needed
+    halves: list[tuple[Variables, Variables]] = field(default_factory=list)  # w = 2 b - 1: pairs (w, b)
+    used: list[Variables] = field(default_factory=list)  # n of every layer, where they count
+    errors: Variables | None = None
     real: RealOutput | None = None
-    misses: Columns | None = None  # r or p of a loss that reads values: m × outputs
-    largest: Columns | None = None  # the objective of joint scenarios
+    misses: Variables | None = None  # r or p of a loss that reads values: m × outputs
+    largest: Variables | None = None  # the objective of joint scenarios
 
     def __post_init__(self) -> None:
         self.name = self.style.name

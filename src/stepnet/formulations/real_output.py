@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
-from stepnet.network import Layer
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer
 from stepnet.problem.loss import Hinge, RealLoss, Squared, signs
 from stepnet.problem.problem import Problem
 

@@ -8,19 +8,19 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from stepnet.backends.base import Backend, Task
-from stepnet.backends.registry import backend_for
+from stepnet.certificate.result import Claim
+from stepnet.constructions.random_network import random_network
 from stepnet.errors import Answer, SolverFailure
 from stepnet.formulations.halves import half
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.formulations.registry import accepted_formulation, formulation_for
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
-from stepnet.network import Network
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.result import Claim
-from stepnet.search.polish import centred
-from stepnet.search.start import random_network
+from stepnet.search.polish.polish import centred
+from stepnet.solvers.backends.base import Backend, Task
+from stepnet.solvers.backends.registry import backend_for
 
 
 @dataclass(kw_only=True, repr=False)

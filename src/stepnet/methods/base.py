@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from stepnet.certify import is_optimal
-from stepnet.compiling import Compiling
+from stepnet.bounds.bound import ALL_NETWORKS, Bound
+from stepnet.certificate.certificate import is_optimal
+from stepnet.certificate.result import Claim, Points, Result, Round, points_of
 from stepnet.errors import Answer, NotAcceptedError
-from stepnet.limits import Budget
-from stepnet.network import Network
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.progress import Callback, Progress
-from stepnet.proofs.pool import Pool
-from stepnet.result import ALL_NETWORKS, Bound, Claim, Points, Result, Round, points_of
+from stepnet.provers.pool import Pool
+from stepnet.runtime.compiling import Compiling
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.progress import Callback, Progress
 
 logger = logging.getLogger("stepnet")
 
@@ -242,6 +243,13 @@ class Method(ABC):
     @abstractmethod
     def work(self, run: Run, start: Network | None = None) -> None:
         """Offer networks and raise bounds."""
+
+    def solve(self, problem: Problem, start: Network | None = None, *, time_limit: float = math.inf) -> Result:
+        """Work on a run of its own, to the end."""
+        run = Run(problem, Budget(time_limit))
+        with run.budget.catching_interrupts():
+            self.work(run, start)
+        return run.result()
 
     def require(self, problem: Problem) -> None:
         """Raise the reason if this method does not take the problem."""

@@ -6,12 +6,12 @@ import numpy as np
 
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.overlaps import lightest_cover
-from stepnet.bounds.separability import constant_network, linear_network
+from stepnet.constructions.last_layer import refitted
+from stepnet.constructions.linear import constant_network, linear_network
 from stepnet.errors import InvalidInputError
 from stepnet.methods.base import Run
 from stepnet.methods.construct import construct
-from stepnet.network import Network
-from stepnet.problem.last_layer import refitted
+from stepnet.model.network import Network
 from stepnet.problem.loss import RealLoss
 
 _SHARE = 0.15  # of the time, for the linear program

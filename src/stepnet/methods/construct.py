@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from stepnet.bounds.overlaps import Cover
-from stepnet.bounds.separability import embedded
+from stepnet.constructions.linear import embedded
+from stepnet.constructions.literals import offer_literals
+from stepnet.constructions.stable import StableNeurons
+from stepnet.constructions.votes import offer_votes
 from stepnet.methods.base import Run
-from stepnet.search.literals import offer_literals
-from stepnet.search.stable import StableNeurons
-from stepnet.search.votes import offer_votes
 
 _MOST_NUMBERS = 2_000_000  # of the rows, for programs of all of them
 

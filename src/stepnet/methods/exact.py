@@ -10,26 +10,27 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from stepnet.arithmetic import Floats
-from stepnet.backends.base import Backend, Outcome, Task
-from stepnet.backends.registry import backend_for, named_backend
+from stepnet.bounds.bound import Bound
+from stepnet.certificate.result import Claim
+from stepnet.constructions.last_layer import refitted
 from stepnet.errors import Answer, InvalidInputError, NotAcceptedError, SolverFailure
 from stepnet.formulations.base import Encoding, Formulation
 from stepnet.formulations.tight import Tight
-from stepnet.memory import available
 from stepnet.methods.base import Method, Run, logger
 from stepnet.methods.begin import begin
 from stepnet.methods.choice import Way, accepted_way, ways, why
 from stepnet.methods.generation import Generation, nominal_master
 from stepnet.methods.search import effort_before_proof, improving, search_within
-from stepnet.network import Network
-from stepnet.problem.last_layer import refitted
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.proofs.base import Proof
-from stepnet.proofs.row_weights import RowWeights
-from stepnet.result import Bound, Claim
-from stepnet.search.local_search import accepts_search
-from stepnet.search.polish import centred
+from stepnet.provers.base import Prover
+from stepnet.provers.row_weights import RowWeights
+from stepnet.runtime.memory import available
+from stepnet.search.local.local_search import accepts_search
+from stepnet.search.polish.polish import centred
+from stepnet.solvers.backends.base import Backend, Outcome, Task
+from stepnet.solvers.backends.registry import backend_for, named_backend
 
 _MAX_TURNS = 10
 _SECONDS, _BYTES = 5e-7, 500.0  # an entry of a program
@@ -43,7 +44,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    formulation : str, Formulation or Proof
+    formulation : str, Formulation or Prover
         ``"auto"``: for one hidden layer of up to 5 neurons what takes the problem of ``"cells"`` (up to 5
         features), ``"one_neuron"`` and ``"sat"``, in turn. They need no program and no margin: their bounds hold for
         all networks. Then, or with a named solver, a program: ``"gates"`` for few neurons, ``"tight"``.
@@ -103,7 +104,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
 
     def has_time(self, run: Run) -> bool:
         """Whether the program can be written and handed over well within the time and memory that are left."""
-        return isinstance(self.check(run.problem), Proof) or not _short_of(run)
+        return isinstance(self.check(run.problem), Prover) or not _short_of(run)
 
     def close(self, run: Run) -> None:
         """Branch and bound on what is still open, with the best network as the start."""
@@ -176,7 +177,7 @@ def _short_of(run: Run) -> str:
     return "memory" if entries * _BYTES > available() / 2 else ""
 
 
-def _work(run: Run, proof: Proof) -> None:
+def _work(run: Run, proof: Prover) -> None:
     """Proofs count in units of the best loss when they begin: where it has fallen far, once more in smaller ones."""
     if not run.compiles(proof.kernels):
         return

@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
-from stepnet.bounds.robust_neuron import RobustRows
-from stepnet.bounds.separability import linear_network
-from stepnet.data import Dataset
+from stepnet.bounds.bound import ALL_NETWORKS, Bound
+from stepnet.certificate.result import Round
+from stepnet.constructions.linear import linear_network
+from stepnet.constructions.robust_neuron import RobustRows
 from stepnet.methods.base import Run
-from stepnet.network import Network
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.result import ALL_NETWORKS, Bound, Round
-from stepnet.search.local_search import Effort, accepts_search, kernels_ready, local_search
+from stepnet.search.local.local_search import Effort, accepts_search, kernels_ready, local_search
 from stepnet.uncertainty.scenarios import Scenarios
 
 if TYPE_CHECKING:

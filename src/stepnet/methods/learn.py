@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator
 from stepnet.errors import Answer
 from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
-from stepnet.network import Network
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.descent import KERNELS, DescentOptions, accepts_descent, descend_network
+from stepnet.search.descent.descent import KERNELS, DescentOptions, accepts_descent, descend_network
 
 
 @dataclass(kw_only=True, repr=False)

@@ -12,10 +12,10 @@ from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
 from stepnet.methods.search import effort_before_proof, search_within
-from stepnet.network import Network
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.local_search import Effort, accepts_search
-from stepnet.search.polish import centred, polished
+from stepnet.search.local.local_search import Effort, accepts_search
+from stepnet.search.polish.polish import centred, polished
 
 
 @dataclass(kw_only=True, repr=False)

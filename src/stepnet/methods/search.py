@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator
 from stepnet.errors import Answer
 from stepnet.methods.base import Method, Run
 from stepnet.methods.begin import begin
-from stepnet.network import Network
+from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.proofs.base import Proof
-from stepnet.proofs.cells import Cells, estimate
-from stepnet.search.local_search import Effort, accepts_search, local_search, search_kernels
-from stepnet.search.polish import centred
+from stepnet.provers.base import Prover
+from stepnet.provers.cells import Cells, estimate
+from stepnet.search.local.local_search import Effort, accepts_search, local_search, search_kernels
+from stepnet.search.polish.polish import centred
 
 
 @dataclass(kw_only=True, repr=False)
@@ -62,7 +62,7 @@ def effort_before_proof(problem: Problem, way: object) -> Effort:
         return Effort(
             moves=min(max(100, n_planes // 20), 2_000), starts=1
         )  # enumeration needs a cut-off, not a good one
-    if isinstance(way, Proof):
+    if isinstance(way, Prover):
         return Effort(starts=4)
     if not problem.is_uncertain:
         return Effort(starts=8) if problem.is_plain else BRIEF

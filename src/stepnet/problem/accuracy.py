@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from stepnet.progress import relative_gap
+from stepnet.runtime.progress import relative_gap
 
 # What a solver's bound may be wrong by, relative to the scale of losses, where they have no common grid.
 SAFETY = 1e-6

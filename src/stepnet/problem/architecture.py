@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from stepnet.activation import ARGMAX, IDENTITY, STEP, Activation, activation
-from stepnet.checks import is_finite_number, is_integer
 from stepnet.errors import InvalidInputError
-from stepnet.network import Network
+from stepnet.model.activation import ARGMAX, IDENTITY, STEP, Activation, activation
+from stepnet.model.network import Network
 from stepnet.problem.weights import Real, WeightDomain, weight_domains
+from stepnet.runtime.numbers import is_finite_number, is_integer
 
 Threshold = Literal["neuron", "layer"] | float
 

@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from stepnet.activation import ARGMAX, IDENTITY
-from stepnet.arithmetic import Floats
-from stepnet.checks import is_finite_number, is_integer
 from stepnet.errors import InvalidInputError
-from stepnet.network import Network
+from stepnet.model.activation import ARGMAX, IDENTITY
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
+from stepnet.runtime.numbers import is_finite_number, is_integer
 
 _TOLERANCE = 1e-6  # relative: solvers keep rows of several weights up to some rounding
 _ROUNDING = 1e-9  # relative, of a single weight

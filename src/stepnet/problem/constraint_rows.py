@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stepnet.milp.model import Columns, ModelBuilder
 from stepnet.problem.constraint import Constraints, Row
 from stepnet.problem.weights import WeightDomain
+from stepnet.solvers.model import ModelBuilder, Variables
 
 
-def add_halves(model: ModelBuilder, name: str, columns: Columns, domain: WeightDomain) -> Columns | None:
+def add_halves(model: ModelBuilder, name: str, columns: Variables, domain: WeightDomain) -> Variables | None:
     """w = 2 b - 1 with bits b, where weights are -1 or 1 alone; else nothing."""
     if not (domain.is_integer and domain.stride == 2):
         return None
@@ -21,8 +21,11 @@ def add_halves(model: ModelBuilder, name: str, columns: Columns, domain: WeightD
 
 
 def add_used(
-    model: ModelBuilder, columns: Sequence[Columns], limits: Sequence[tuple[float, float]], constraints: Constraints
-) -> list[Columns]:
+    model: ModelBuilder,
+    columns: Sequence[Variables],
+    limits: Sequence[tuple[float, float]],
+    constraints: Constraints,
+) -> list[Variables]:
     """For every weight whether it is used, n with lower n <= w <= upper n, and how many may be."""
     used = []
     for k, (block, (lower, upper)) in enumerate(zip(columns, limits, strict=True)):
@@ -39,7 +42,7 @@ def add_used(
     return used
 
 
-def add_row(model: ModelBuilder, columns: Sequence[Columns], row: Row) -> None:
+def add_row(model: ModelBuilder, columns: Sequence[Variables], row: Row) -> None:
     """One linear constraint of the user."""
     numbers = np.array([[columns[k][j, i] for (k, j, i), _ in row.terms]])
     model.add_rows([(numbers, np.array([[c for _, c in row.terms]]))], lower=row.lower, upper=row.upper)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
-from stepnet.checks import is_finite_number
-from stepnet.data import Dataset, Numbers, Targets
 from stepnet.errors import InvalidInputError
-from stepnet.network import Network
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.problem.accuracy import SAFETY, Accuracy
+from stepnet.problem.dataset import Dataset, Numbers, Targets
+from stepnet.runtime.numbers import is_finite_number
 
 _SHARE = 1e-5  # of a loss: proofs that count in units of it and solvers do not tell more apart
 

@@ -8,14 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
-from stepnet.data import Dataset, Scaling
 from stepnet.errors import InvalidInputError
-from stepnet.network import Network
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.problem.accuracy import Accuracy
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import UNCONSTRAINED, Constraints, Row
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.loss import MISCLASSIFIED, Loss, RealLoss
+from stepnet.problem.scaling import Scaling
 from stepnet.uncertainty.scenarios import Scenarios
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import Worst, worst_classes, worst_numbers

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
-from stepnet.checks import is_integer
 from stepnet.errors import InvalidInputError
+from stepnet.model.arithmetic import Floats
+from stepnet.runtime.numbers import is_integer
 
 
 @dataclass(frozen=True)

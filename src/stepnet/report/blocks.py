@@ -26,7 +26,7 @@ class Notice:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """Cells as text; the first column heads its line. ``words`` are the columns that are no numbers.
 
     ``shades`` are numbers from 0 to 1 for the cells after the first, where they are to be shaded.
@@ -49,7 +49,7 @@ class Figure:
     key: str
     title: str
     description: str
-    tables: tuple[Table, ...]
+    tables: tuple[TableBlock, ...]
     is_told: bool = False
 
 
@@ -62,7 +62,7 @@ class Code:
     text: str
 
 
-Block = Paragraph | Notice | Table | Figure | Code
+Block = Paragraph | Notice | TableBlock | Figure | Code
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,10 @@ class Document:
     sections: tuple[Section, ...]
 
 
-def table(caption: str, columns: Sequence[str], lines: Sequence[Sequence[str]], words: Sequence[int] = (0,)) -> Table:
+def table(
+    caption: str, columns: Sequence[str], lines: Sequence[Sequence[str]], words: Sequence[int] = (0,)
+) -> TableBlock:
     """Of a very long table the beginning, and the caption says so."""
     if len(lines) > _MOST_LINES:
         caption, lines = f"{caption} (the first {_MOST_LINES} of {len(lines):,})", lines[:_MOST_LINES]
-    return Table(caption, tuple(columns), tuple(map(tuple, lines)), tuple(words))
+    return TableBlock(caption, tuple(columns), tuple(map(tuple, lines)), tuple(words))

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from stepnet.report.blocks import Block, Code, Figure, Notice, Table
+from stepnet.report.blocks import Block, Code, Figure, Notice, TableBlock
 from stepnet.report.content import Report
 from stepnet.report.document import document_of
 
@@ -21,7 +21,7 @@ def to_text(report: Report, width: int = 100) -> str:
     cards = tuple((card.label, card.value, card.note) for card in document.cards)
     parts = [document.title, "=" * len(document.title), _wrapped(document.subtitle, width)]
     parts += ["", *(_block(notice, width) for notice in document.notices)]
-    parts.append(_grid(Table("", ("summary", "", ""), cards, (0, 1, 2)), width))
+    parts.append(_grid(TableBlock("", ("summary", "", ""), cards, (0, 1, 2)), width))
     for section in document.sections:
         parts += [f"\n{section.title.upper()}", "-" * len(section.title), _wrapped(section.lead, width)]
         for part in section.parts:
@@ -31,7 +31,7 @@ def to_text(report: Report, width: int = 100) -> str:
 
 
 def _block(block: Block, width: int) -> str:
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         return f"{_wrapped(block.caption, width)}\n{_grid(block, width)}"
     if isinstance(block, Notice):
         mark = {"good": "[ok]", "bad": "[!!]", "open": "[??]"}[block.kind]
@@ -47,7 +47,7 @@ def _wrapped(text: str, width: int) -> str:
     return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
-def _grid(block: Table, width: int) -> str:
+def _grid(block: TableBlock, width: int) -> str:
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(block.columns):
         is_word = number in block.words

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 import stepnet
-from stepnet.activation import ARGMAX
-from stepnet.arithmetic import Floats
-from stepnet.certify import Certificate
+from stepnet.certificate.certificate import Certificate
+from stepnet.certificate.verification import Verification
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep
 from stepnet.estimators.classifier import BaseStepClassifier
 from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
-from stepnet.network import Network
+from stepnet.model.activation import ARGMAX
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.report.format import clean
 from stepnet.report.learned import (
     Feature,
@@ -35,8 +36,7 @@ from stepnet.report.learned import (
 )
 from stepnet.report.quality import Quality, quality_of_classes, quality_of_numbers
 from stepnet.report.robustness import Robustness, checked_radius, robustness_of
-from stepnet.report.size import Size, size_of
-from stepnet.verification import Verification
+from stepnet.report.size import ModelSize, size_of
 
 Trace = tuple[tuple[float, float, float], ...]
 
@@ -68,7 +68,7 @@ class Report:
     classes: tuple[str, ...]
     features: tuple[Feature, ...]
     layers: tuple[NeuronLayer, ...]
-    size: Size
+    size: ModelSize
     certificate: Certificate
     trace: Trace
     train: Quality | None

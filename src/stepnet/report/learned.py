@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.activation import ARGMAX, IDENTITY
-from stepnet.arithmetic import Floats
-from stepnet.network import Layer, Network
-from stepnet.rules import Words, hidden_names
+from stepnet.model.activation import ARGMAX, IDENTITY
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer, Network
+from stepnet.model.rules import Words, hidden_names
 
 _MOST_WORK = 20_000_000  # rows × neurons × neurons above, up to which it is asked which rows hang on a neuron
 _BINS = 12
@@ -35,7 +35,7 @@ class Feature:
 
 
 @dataclass(frozen=True)
-class Neuron:
+class NeuronSummary:
     """One neuron: its numbers, its rule, and with training rows what it does to them.
 
     Attributes
@@ -62,7 +62,7 @@ class NeuronLayer:
     title: str
     activation: str
     inputs: tuple[str, ...]
-    neurons: tuple[Neuron, ...]
+    neurons: tuple[NeuronSummary, ...]
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def layers_of(network: Network, names: Names, X: Floats | None, hanging: Floats 
             thresholds = tuple(np.atleast_1d(layer.thresholds[j]).tolist())
             answers = names.classes if is_last and layer.activation != ARGMAX else ()
             neurons.append(
-                Neuron(
+                NeuronSummary(
                     name,
                     weights,
                     thresholds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stepnet.report.blocks import Block, Code, Figure, Notice, Paragraph, Table
+from stepnet.report.blocks import Block, Code, Figure, Notice, Paragraph, TableBlock
 from stepnet.report.content import Report
 from stepnet.report.document import document_of
 
@@ -13,7 +13,7 @@ def to_markdown(report: Report) -> str:
     """For a repository, a wiki or an issue; tables instead of drawings."""
     document = document_of(report)
     lines = [[card.label, card.value, card.note] for card in document.cards]
-    summary = Table("Summary", ("what", "value", "note"), tuple(map(tuple, lines)), (0, 1, 2))
+    summary = TableBlock("Summary", ("what", "value", "note"), tuple(map(tuple, lines)), (0, 1, 2))
     parts = [
         f"# {_escaped(document.title)}",
         _escaped(document.subtitle),
@@ -29,7 +29,7 @@ def to_markdown(report: Report) -> str:
 
 
 def _block(block: Block) -> str:
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         return _table(block)
     if isinstance(block, Notice):
         return f"> **{_escaped(block.head)}** {_escaped(block.text)}"
@@ -45,7 +45,7 @@ def _paragraph(block: Paragraph) -> str:
     return _escaped(block.text)
 
 
-def _table(block: Table) -> str:
+def _table(block: TableBlock) -> str:
     marks = [":--" if number in block.words else "--:" for number in range(len(block.columns))]
     lines = [block.columns, tuple(marks), *block.lines]
     cells = [_line(line) if line is not lines[1] else _raw(marks) for line in lines]

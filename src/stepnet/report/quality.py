@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
+from stepnet.model.arithmetic import Floats
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.arithmetic import Floats
-from stepnet.checks import is_finite_number
 from stepnet.errors import InvalidInputError
+from stepnet.model.arithmetic import Floats
+from stepnet.runtime.numbers import is_finite_number
 from stepnet.uncertainty.attack import attack
 
 MOST_ROWS, MOST_SECONDS = 200, 30.0

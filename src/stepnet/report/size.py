@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.activation import IDENTITY
-from stepnet.arithmetic import Floats
-from stepnet.network import Layer, Network
+from stepnet.model.activation import IDENTITY
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer, Network
 from stepnet.problem.weights import BINARY, SIGN, Integers, Real, WeightDomain, weight_domains
 
 _REAL_BITS = 64
@@ -36,7 +36,7 @@ class LayerSize:
 
 
 @dataclass(frozen=True)
-class Size:
+class ModelSize:
     """Of a whole network, and against how many rows it stands."""
 
     layers: tuple[LayerSize, ...]
@@ -73,7 +73,7 @@ class Size:
 
 def size_of(
     network: Network, weights: Any, titles: list[str], n_rows: int, *, are_distinct: bool, is_vote: bool
-) -> Size:
+) -> ModelSize:
     """``weights`` is the estimator's choice of domains. A vote has members side by side and a fixed last layer."""
     n_learned = len(network.layers) - is_vote
     members = network.layers[-2].width if is_vote else 1
@@ -95,7 +95,7 @@ def size_of(
                 is_learned,
             )
         )
-    return Size(tuple(sizes), n_rows, are_distinct)
+    return ModelSize(tuple(sizes), n_rows, are_distinct)
 
 
 def bits_of(domain: WeightDomain) -> int:

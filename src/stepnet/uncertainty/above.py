@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.activation import ARGMAX, Staircase
-from stepnet.arithmetic import Floats
-from stepnet.network import Layer, Network
+from stepnet.model.activation import ARGMAX, Staircase
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer, Network
 
 Integers = NDArray[np.int64]
 

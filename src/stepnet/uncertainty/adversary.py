@@ -24,10 +24,10 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.activation import IDENTITY
-from stepnet.arithmetic import Floats
 from stepnet.errors import InvalidInputError, SolverFailure
-from stepnet.network import Network
+from stepnet.model.activation import IDENTITY
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.uncertainty.above import Above
 from stepnet.uncertainty.halfspaces import Move, smallest
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides

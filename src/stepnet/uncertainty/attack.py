@@ -9,10 +9,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from stepnet.arithmetic import Floats
 from stepnet.errors import InvalidInputError
-from stepnet.network import Network
-from stepnet.parallel import in_order
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
+from stepnet.runtime.parallel import in_order
 from stepnet.uncertainty.adversary import Adversary, Attack
 from stepnet.uncertainty.sets import Ball, Norm
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
-from stepnet.arithmetic import Floats
 from stepnet.errors import SolverFailure
-from stepnet.uncertainty.programs import Answer, minimise
+from stepnet.model.arithmetic import Floats
+from stepnet.uncertainty.programs import Optimum, minimise
 from stepnet.uncertainty.sets import DUALS, Ball, Polyhedron, Uncertainty
 
 _UNIT = 2.0**-52
@@ -102,7 +102,7 @@ def deepest(uncertainty: Uncertainty, row: Floats, radius: float, halves: Halfsp
     return space.within(z, radius, answer.rows[:-1], ends)
 
 
-def _with_depth(G: Floats, h: Floats, depth: Floats, low: Floats, high: Floats) -> Answer:
+def _with_depth(G: Floats, h: Floats, depth: Floats, low: Floats, high: Floats) -> Optimum:
     """max s with G x - s · depth >= h; s may be negative."""
     rows = np.hstack([G, -depth[:, None]])
     cost = np.append(np.zeros(G.shape[1]), -1.0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.activation import ARGMAX, IDENTITY
-from stepnet.arithmetic import Floats
 from stepnet.errors import InvalidInputError
-from stepnet.network import Network
+from stepnet.model.activation import ARGMAX, IDENTITY
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.uncertainty.halfspaces import Halfspaces
 from stepnet.uncertainty.sets import Uncertainty
 

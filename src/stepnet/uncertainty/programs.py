@@ -8,14 +8,14 @@ from typing import NamedTuple
 import highspy
 import numpy as np
 
-from stepnet.arithmetic import Floats
 from stepnet.errors import SolverFailure
+from stepnet.model.arithmetic import Floats
 
 _TOLERANCE = 1e-9
 _local = threading.local()
 
 
-class Answer(NamedTuple):
+class Optimum(NamedTuple):
     """The best point, or None if there is none; and multipliers that show why no point is better.
 
     ``rows`` are not negative. ``columns`` are positive where a lower bound matters, negative where an upper one does.
@@ -26,7 +26,7 @@ class Answer(NamedTuple):
     columns: Floats
 
 
-def minimise(cost: Floats, rows: Floats, least: Floats, low: Floats, high: Floats) -> Answer:
+def minimise(cost: Floats, rows: Floats, least: Floats, low: Floats, high: Floats) -> Optimum:
     """min cost·x with rows x >= least and low <= x <= high.
 
     Raises
@@ -51,12 +51,12 @@ def minimise(cost: Floats, rows: Floats, least: Floats, low: Floats, high: Float
     if status == highspy.HighsModelStatus.kInfeasible:
         _, has_ray, ray = solver.getDualRay()
         multipliers = np.maximum(np.array(ray), 0.0) if has_ray else np.zeros(m)
-        return Answer(None, multipliers, -(multipliers @ rows))
+        return Optimum(None, multipliers, -(multipliers @ rows))
     if status != highspy.HighsModelStatus.kOptimal:
         raise SolverFailure(f"HiGHS ended with status {status.name} on a small linear program")
     solution = solver.getSolution()
     multipliers = np.maximum(np.array(solution.row_dual), 0.0)
-    return Answer(np.array(solution.col_value, dtype=np.float64), multipliers, cost - multipliers @ rows)
+    return Optimum(np.array(solution.col_value, dtype=np.float64), multipliers, cost - multipliers @ rows)
 
 
 def _solver() -> highspy.Highs:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.arithmetic import Floats
+from stepnet.model.arithmetic import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.arithmetic import Floats, exact_dot
-from stepnet.checks import is_finite_number
 from stepnet.errors import InvalidInputError, SolverFailure
+from stepnet.model.arithmetic import Floats, exact_dot
+from stepnet.runtime.numbers import is_finite_number
 from stepnet.uncertainty.programs import minimise
 
 Norm = Literal["l1", "l2", "linf"]

@@ -20,9 +20,9 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.arithmetic import Floats
 from stepnet.errors import SolverFailure
-from stepnet.network import Network
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
 from stepnet.uncertainty.above import Above, Integers
 from stepnet.uncertainty.halfspaces import deepest
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides

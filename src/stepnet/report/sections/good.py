@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, Table, table
+from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, TableBlock, table
 from stepnet.report.content import Report
 from stepnet.report.format import counted, number, percent
 from stepnet.report.learned import Margins
@@ -72,16 +72,16 @@ def _quality(quality: Quality, name: str, classes: tuple[str, ...]) -> Iterator[
     )
 
 
-def _confusion(quality: Answers, name: str, classes: tuple[str, ...]) -> Table:
+def _confusion(quality: Answers, name: str, classes: tuple[str, ...]) -> TableBlock:
     lines = [[f"is {one}", *map(str, line)] for one, line in zip(classes, quality.confusion, strict=True)]
     shades = tuple(tuple(count / max(1, sum(line)) for count in line) for line in quality.confusion)
     columns = ("", *(f"said {one}" for one in classes))
-    return Table(
+    return TableBlock(
         f"{name} rows: what they are, and what the network says", columns, tuple(map(tuple, lines)), (0,), shades
     )
 
 
-def _errors(quality: Answers, name: str, classes: tuple[str, ...]) -> Table:
+def _errors(quality: Answers, name: str, classes: tuple[str, ...]) -> TableBlock:
     """The errors that are made most often, where classes are too many for a square."""
     pairs = [
         (count, a, b) for a, line in enumerate(quality.confusion) for b, count in enumerate(line) if a != b and count

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, Table, table
+from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, TableBlock, table
 from stepnet.report.content import Report
 from stepnet.report.format import UNDEFINED, counted, number
-from stepnet.report.learned import Feature, Neuron, NeuronLayer
+from stepnet.report.learned import Feature, NeuronLayer, NeuronSummary
 
 _MOST_RULES = 100
 _MOST_CELLS = 4000  # of a table of weights
@@ -53,7 +53,7 @@ def _network_figure(report: Report) -> Figure:
     return Figure("network", "The network and its weights", description, tables, is_told=True)
 
 
-def _weight_table(layer: NeuronLayer) -> Table:
+def _weight_table(layer: NeuronLayer) -> TableBlock:
     lines = [
         [neuron.name, *map(number, neuron.weights), " / ".join(map(number, neuron.thresholds))]
         for neuron in layer.neurons
@@ -101,13 +101,13 @@ def _kind(layer: NeuronLayer) -> str:
     return kinds.get(layer.activation, layer.activation)
 
 
-def _rows(neuron: Neuron) -> str:
+def _rows(neuron: NeuronSummary) -> str:
     if neuron.rows is None:
         return UNDEFINED
     return str(neuron.rows[1]) if len(neuron.rows) == 2 else " / ".join(map(str, neuron.rows))
 
 
-def _feature_table(report: Report) -> Table:
+def _feature_table(report: Report) -> TableBlock:
     has_meaning = any(feature.meaning for feature in report.features)
     has_range = report.features[0].smallest is not None
     columns = ["feature", *(["meaning"] * has_meaning), "neurons it pushes on", "neurons it pushes off"]

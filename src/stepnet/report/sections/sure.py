@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from stepnet.certify import Certificate
-from stepnet.report.blocks import Block, Card, Figure, Notice, Paragraph, Part, Section, Table, table
+from stepnet.bounds.bound import ALL_NETWORKS
+from stepnet.certificate.certificate import Certificate
+from stepnet.report.blocks import Block, Card, Figure, Notice, Paragraph, Part, Section, TableBlock, table
 from stepnet.report.content import Report, Trace
 from stepnet.report.format import counted, number, percent
 from stepnet.report.sections.use import verify_lines
-from stepnet.result import ALL_NETWORKS
 
 _MOST_LINES = 24
 _ENDS = {
@@ -197,7 +197,7 @@ def _how_it_went(trace: Trace) -> Iterator[Block]:
     )
 
 
-def _fields(certificate: Certificate) -> Table:
+def _fields(certificate: Certificate) -> TableBlock:
     lines = [[field.name, _exact(getattr(certificate, field.name))] for field in dataclasses.fields(certificate)]
     return table("Exact fields, as in the model file", ["field", "value"], lines, (0, 1))
 

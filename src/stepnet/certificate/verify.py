@@ -1,0 +1,81 @@
+"""Verify: does a certificate tell the truth about a network and its data?"""
+
+from __future__ import annotations
+
+from stepnet.bounds.bound import ALL_NETWORKS, CARRIED
+from stepnet.bounds.conflicts import conflict_bound
+from stepnet.certificate.certificate import Certificate, is_optimal
+from stepnet.certificate.result import Result
+from stepnet.certificate.verification import Check, Verification
+from stepnet.errors import InvalidInputError
+from stepnet.model.network import Network
+from stepnet.problem.problem import Problem
+
+
+def verify(
+    problem: Problem,
+    network: Network,
+    certificate: Certificate,
+    *,
+    again: Result | None = None,
+) -> Verification:
+    """Recompute loss and free bounds in exact arithmetic.
+
+    A solver's bound is not recomputed; ``again`` is what a second solve of the same problem had to say about it.
+
+    Raises
+    ------
+    InvalidInputError
+        If the data are not those the certificate speaks of.
+    """
+    require_same_data(problem, certificate)
+    loss = problem.evaluate(network)
+    checks = [
+        Check(f"loss {certificate.loss:.17g}", loss == certificate.loss, f"the network's exact loss is {loss:.17g}"),
+        _consistency(problem, certificate),
+        _bound(problem, certificate),
+    ]
+    if again is not None and certificate.claimed_by:
+        checks[-1] = _resolved(certificate, again)
+    return Verification(tuple(checks))
+
+
+def require_same_data(problem: Problem, certificate: Certificate) -> None:
+    """Raise if the data are not those the certificate speaks of."""
+    if problem.dataset.fingerprint != certificate.fingerprint:
+        raise InvalidInputError(
+            f"these are not the data of the certificate: fingerprint {problem.dataset.fingerprint}, not "
+            f"{certificate.fingerprint}. Verify with the rows, classes and weights (--sample-weight) that the model "
+            f"was fitted on."
+        )
+
+
+def _consistency(problem: Problem, certificate: Certificate) -> Check:
+    optimal = is_optimal(problem, certificate.loss, certificate.bound)
+    gap = problem.accuracy.gap(certificate.loss, certificate.bound)
+    agrees = certificate.status == ("OPTIMAL" if optimal else "FEASIBLE") and gap == certificate.gap
+    return Check(f"{certificate.status}, gap {certificate.gap:.6g}", agrees, f"loss and bound give gap {gap:.6g}")
+
+
+def _bound(problem: Problem, certificate: Certificate) -> Check:
+    free = conflict_bound(problem).value
+    claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
+    if certificate.bound <= free:
+        return Check(claim, True, f"rows that no network tells apart alone cost {free:.17g}")
+    if certificate.proof.startswith(CARRIED):
+        return Check(claim, None, f"the earlier rows are said to cost as much; these cost {free:.17g} at least")
+    if certificate.claimed_by:
+        return Check(claim, None, f"claimed by {certificate.claimed_by}, not repeated here")
+    return Check(claim, False, f"rows that no network tells apart cost {free:.17g}, and no solver claims more")
+
+
+def _resolved(certificate: Certificate, again: Result) -> Check:
+    """A solver's bound, proven once more from nothing but the data."""
+    claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
+    bound = again.bound
+    found = f"solved again: loss {again.loss:.17g}, bound {bound.value:.17g} ({bound.claimed_by})"
+    if again.loss < certificate.bound:
+        return Check(claim, False, f"{found}; a better network exists")
+    if bound.scope not in (certificate.scope, ALL_NETWORKS):
+        return Check(claim, None, f"{found}, for {bound.scope} only")
+    return Check(claim, True if min(bound.value, again.loss) >= certificate.bound else None, found)

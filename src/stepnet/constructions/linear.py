@@ -1,0 +1,172 @@
+"""One linear program: the rows' linear separator, or the neuron with the least hinge loss.
+
+    min Σ_i weight_i ξ_i   subject to   ±(w·x^i - t) >= 1 - ξ_i,   ξ >= 0
+
+over all rows but those that conflict with a heavier equal row. If the optimum is 0 the neuron
+separates them, every architecture can contain it, and the conflict bound is reached.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.bounds.conflicts import heaviest_of_group
+from stepnet.constructions.feasibility import feasible_weights
+from stepnet.errors import SolverFailure
+from stepnet.model.activation import ARGMAX, IDENTITY, STEP
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer, Network
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.problem import Problem
+from stepnet.runtime.limits import Budget
+from stepnet.solvers.backends.base import Task
+from stepnet.solvers.backends.highs import Highs
+from stepnet.solvers.model import ModelBuilder
+
+_SAMPLE = 50_000  # numbers in the rows of the first program
+_ROUNDS = 20
+
+
+def linear_network(
+    problem: Problem, time_limit: float = math.inf, should_stop: Callable[[], bool] = lambda: False
+) -> Network | None:
+    """A network that computes one linear neuron, the best by hinge loss.
+
+    Many rows are sampled; as long as the neuron separates its sample, the rows that it gets wrong
+    join. None if the program was not solved in time or the weights are discrete.
+    """
+    architecture, dataset = problem.architecture, problem.dataset
+    if not problem.is_plain:
+        return None
+    chosen = np.flatnonzero(heaviest_of_group(dataset))
+    n_rows = max(1, _SAMPLE // dataset.n_features)
+    sample, network = chosen[:n_rows], None
+    budget = Budget(time_limit)
+    for _ in range(_ROUNDS):
+        rows = problem.scaling.apply(dataset.X[sample])
+        on = dataset.y[sample] == int(not _complements(architecture))
+        neuron = _hinge_neuron(rows, on, dataset.weights[sample], architecture, budget.remaining, should_stop)
+        if neuron is None:
+            break
+        network = embedded(problem.scaling.restore(neuron), architecture)
+        if len(sample) == len(chosen):
+            break
+        wrong = network.predict(dataset.X) != dataset.y
+        missed = np.setdiff1d(chosen[wrong[chosen]], sample)[:n_rows]
+        if wrong[sample].any() or len(missed) == 0:
+            break
+        sample = np.concatenate([sample, missed])
+    return network
+
+
+def constant_network(problem: Problem, code: int) -> Network:
+    """A network that answers ``code`` whatever the row, unless fixed thresholds forbid it.
+
+    Weights are 0 where the domain has it; learned thresholds lie beyond every sum. With a fixed
+    threshold c <= 0 neurons without weights are on, and an output that counts one of them against
+    itself is off.
+    """
+    architecture, fixed = problem.architecture, problem.architecture.fixed_threshold
+    largest = float(max(np.abs(column).max() for column in problem.dataset.X.T)) * architecture.n_features
+    given = feasible_weights(problem) if problem.constraints.restrict else None
+    layers, n_inputs = [], architecture.n_features
+    for k, (width, kind, domain) in enumerate(
+        zip(architecture.widths, architecture.activations, architecture.domains, strict=True)
+    ):
+        weights = domain.nearest(np.zeros((width, n_inputs)))
+        if given is not None:
+            weights = problem.scaling.restored_weights(given[0]) if k == 0 else given[k]
+        beyond = largest * float(np.abs(weights).max()) + 1.0 if weights.any() else 1.0
+        if kind == ARGMAX:
+            is_free = architecture.threshold == "neuron"
+            thresholds = np.where(np.arange(width) == code, -beyond, beyond) * is_free
+        elif kind == IDENTITY:
+            thresholds = np.zeros(1)
+        elif kind.thresholds is not None:
+            thresholds = np.array(kind.thresholds)
+        elif fixed is not None:
+            thresholds = np.array([fixed])
+        else:
+            thresholds = np.where(np.arange(kind.n_thresholds) < code, -beyond, beyond)
+        shape = (width,) if kind.n_thresholds == 1 else (width, kind.n_thresholds)
+        layers.append(Layer(weights, np.broadcast_to(thresholds, shape), kind))
+        n_inputs, largest = width, max((abs(v) for v in kind.values), default=0.0) * width
+    if fixed is not None and fixed <= 0 and code == 0 and architecture.hidden and layers[-1].activation == STEP:
+        against, domain = np.zeros((1, architecture.hidden[-1])), architecture.domains[-1]
+        against[0, 0] = max(2 * fixed - 1, domain.lower) if domain.is_integer else 2 * fixed - 1
+        if domain.contains(against):
+            candidate = Network((*layers[:-1], Layer(against, layers[-1].thresholds)))
+            return candidate if problem.refuses(candidate) is None else Network(tuple(layers))
+    return Network(tuple(layers))
+
+
+def _hinge_neuron(
+    rows: Floats,
+    on: NDArray[np.bool_],
+    row_weights: Floats,
+    architecture: Architecture,
+    time_limit: float,
+    should_stop: Callable[[], bool],
+) -> Layer | None:
+    m, n = rows.shape
+    fixed = architecture.fixed_threshold
+    low, high = (
+        (-np.inf, np.inf)
+        if fixed is None
+        else ((0.0, 0.0) if fixed == 0 else ((1.0, np.inf) if fixed > 0 else (-np.inf, -1.0)))
+    )
+    model = ModelBuilder()
+    weights = model.add_columns("w", n, -np.inf, np.inf)
+    threshold = model.add_columns("t", 1, low, high)
+    slacks = model.add_columns("x", m, 0, np.inf, cost=row_weights / row_weights.max())
+    signs = np.where(on, 1.0, -1.0)
+    model.add_rows(
+        [
+            (np.broadcast_to(weights, (m, n)), signs[:, None] * rows),
+            (np.broadcast_to(threshold, m), -signs),
+            (slacks, 1.0),
+        ],
+        lower=1.0,
+    )
+    try:
+        outcome = Highs().solve(Task(model.build(), time_limit=time_limit, should_stop=should_stop))
+    except SolverFailure:
+        return None
+    if outcome.status != "optimal" or outcome.point is None:
+        return None
+    return Layer(outcome.point[weights][None, :], outcome.point[threshold])
+
+
+def _complements(architecture: Architecture) -> bool:
+    """Whether the layers above the first, passing one bit on, complement it in all."""
+    fixed = architecture.fixed_threshold
+    return fixed is not None and fixed <= 0 and len(architecture.hidden) % 2 == 1
+
+
+def embedded(neuron: Layer, architecture: Architecture) -> Network:
+    """The network whose first neuron in each layer passes the neuron's bit on; the others do nothing.
+
+    With a fixed threshold c <= 0 a layer can only pass on the complement: h = 0 is on.
+    """
+    fixed = architecture.fixed_threshold
+    threshold = float(neuron.thresholds[0])
+    factor = fixed / threshold if fixed else 1.0
+    layers = [
+        _first_alone(architecture.n_features, architecture.widths[0], neuron.weights[0] * factor, fixed, threshold)
+    ]
+    passing = 1.0 if fixed is None else (2 * fixed if fixed else -1.0)
+    for n_inputs, width in zip(architecture.widths, architecture.widths[1:], strict=False):
+        weights = np.zeros(n_inputs)
+        weights[0] = passing
+        layers.append(_first_alone(n_inputs, width, weights, fixed, 0.5))
+    return Network(tuple(layers))
+
+
+def _first_alone(n_inputs: int, width: int, weights: Floats, fixed: float | None, threshold: float) -> Layer:
+    all_weights = np.zeros((width, n_inputs))
+    all_weights[0] = weights
+    return Layer(all_weights, np.full(width, threshold if fixed is None else fixed))

@@ -1,0 +1,172 @@
+"""Widths: how many neurons does a loss take? The best loss of every width, proven from both sides."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stepnet.certificate.certificate import Certificate, certify
+from stepnet.errors import InvalidInputError
+from stepnet.estimators.base import checked_limit, checked_n_jobs
+from stepnet.estimators.step_classifier import StepClassifier
+from stepnet.methods.base import Run
+from stepnet.methods.prove import Prove
+from stepnet.model.network import Layer, Network
+from stepnet.provers.pool import Pool
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.numbers import is_finite_number, is_integer
+from stepnet.runtime.plots import require_plots, write_plot
+
+
+@dataclass(frozen=True)
+class Width:
+    """The best network of one width, and what is proven of it."""
+
+    width: int
+    certificate: Certificate
+    network: Network
+
+    @property
+    def loss(self) -> float:
+        return self.certificate.loss
+
+    @property
+    def bound(self) -> float:
+        """No network of this width that the certificate speaks of has a smaller loss."""
+        return self.certificate.bound
+
+
+@dataclass(frozen=True)
+class Widths:
+    """The curve of best loss over width, and the fewest neurons that reach a loss.
+
+    Attributes
+    ----------
+    loss : float
+        The loss to reach.
+    curve : tuple of Width
+        From one neuron on, to the first width that reaches it.
+    """
+
+    loss: float
+    curve: tuple[Width, ...]
+
+    @property
+    def enough(self) -> int | None:
+        """So many neurons reach the loss, as a network shows; None if no width that was tried does."""
+        return next((one.width for one in self.curve if one.loss <= self.loss), None)
+
+    @property
+    def needed(self) -> int:
+        """No fewer neurons do, as bounds show."""
+        return next((one.width for one in self.curve if one.bound <= self.loss), len(self.curve) + 1)
+
+    @property
+    def smallest(self) -> int | None:
+        """The fewest neurons, if that is proven."""
+        return self.enough if self.enough == self.needed else None
+
+    def __str__(self) -> str:
+        lines = ["neurons    loss   bound  status    seconds  holds for"]
+        for one in self.curve:
+            c = one.certificate
+            lines.append(f"{one.width:7}  {c.loss:6.6g}  {c.bound:6.6g}  {c.status:8}  {c.runtime:7.1f}  {c.scope}")
+        return "\n".join([*lines, self.answer])
+
+    @property
+    def answer(self) -> str:
+        """In one sentence."""
+        neurons = "1 neuron reaches" if self.enough == 1 else f"{self.enough} neurons reach"
+        if self.smallest is not None:
+            return f"{neurons} loss {self.loss:g}{'' if self.enough == 1 else ', and no fewer do'}."
+        at_least = f"at least {self.needed} are needed"
+        tried = "1 neuron" if len(self.curve) == 1 else f"{len(self.curve)} neurons"
+        return (
+            f"{neurons} loss {self.loss:g}; {at_least}."
+            if self.enough
+            else (f"Loss {self.loss:g} was not reached with {tried}; {at_least}.")
+        )
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw losses and bounds over the width."""
+        require_plots(path)
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
+
+        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        axes = figure.subplots()
+        widths = [one.width for one in self.curve]
+        axes.vlines(widths, [one.bound for one in self.curve], [one.loss for one in self.curve], color="0.6", zorder=1)
+        axes.plot(widths, [one.loss for one in self.curve], "o-", label="best network, exact loss")
+        axes.plot(widths, [one.bound for one in self.curve], "_", color="black", markersize=14, label="proven bound")
+        axes.axhline(self.loss, color="0.6", linestyle=":", linewidth=1)
+        axes.set(
+            xlabel="hidden neurons",
+            ylabel="weight of misclassified rows",
+            ylim=(-0.02 * self.curve[0].loss - 0.1, None),
+        )
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_title(self.answer, fontsize=10)
+        axes.legend(frameon=False)
+        write_plot(figure, path)
+
+
+def smallest_width(
+    X: ArrayLike,
+    y: ArrayLike,
+    loss: float = 0.0,
+    *,
+    sample_weight: ArrayLike | None = None,
+    most: int = 5,
+    time_limit: float | None = 600.0,
+    n_jobs: int | None = 1,
+    random_state: int = 0,
+    show: Callable[[Width], None] | None = None,
+) -> Widths:
+    """The fewest neurons of one hidden layer that reach a loss, and the best loss of every width on the way.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Rows and their two classes.
+    loss : float
+        The weight of misclassified rows to reach.
+    most : int
+        The largest width to try. Proofs for all networks go up to 5.
+    time_limit : float or None
+        Seconds in all. Each width gets an equal share of what is left.
+    show : callable
+        Told of every width when it is done.
+    """
+    if not is_finite_number(loss) or loss < 0:
+        raise InvalidInputError(f"loss={loss!r} must be a number that is not negative.")
+    if not is_integer(most) or most < 1:
+        raise InvalidInputError(f"most={most!r} must be a positive integer.")
+    whole, pool, curve = Budget(checked_limit(time_limit)), Pool(), list[Width]()
+    network: Network | None = None
+    for width in range(1, most + 1):
+        problem = StepClassifier(hidden=(width,)).problem(X, y, sample_weight)
+        budget = Budget(whole.remaining / (most + 1 - width))
+        run = Run(problem, budget, checked_n_jobs(n_jobs), random_state, pool=pool)
+        with budget.catching_interrupts():
+            Prove().work(run, None if network is None else _widened(network))
+        result = run.result()
+        network = result.network
+        curve.append(Width(width, certify(problem, result), network))
+        if show is not None:
+            show(curve[-1])
+        if curve[-1].loss <= loss or result.stop_reason == "interrupted":
+            break
+    return Widths(float(loss), tuple(curve))
+
+
+def _widened(network: Network) -> Network:
+    """One more hidden neuron, which the output ignores."""
+    hidden, output = network.layers
+    zeros = np.zeros((1, network.n_features))
+    wider = Layer(np.vstack([hidden.weights, zeros]), np.append(hidden.thresholds, 0.0), hidden.activation)
+    return Network((wider, output.with_(np.hstack([output.weights, [[0.0]]]), output.thresholds)))

@@ -1,0 +1,254 @@
+"""Checked proofs: what a directory of ``written`` claims, looked at from nothing but its files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stepnet.certificate.verification import Check, Verification
+from stepnet.errors import InvalidInputError, StepnetError
+from stepnet.model.activation import STEP
+from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates
+from stepnet.model.network import Network
+from stepnet.problem.dataset import Dataset
+from stepnet.problem.loss import Misclassified
+from stepnet.proof_files.refutation import (
+    Literals,
+    Refutation,
+    is_refuted,
+    is_within_reach,
+    passes_checker,
+    why_not_checked,
+)
+from stepnet.provers.clauses import Formula
+from stepnet.provers.oracle import is_true
+from stepnet.provers.sat_solver import SECOND_TITLE
+from stepnet.provers.subsystem import Subsystem
+from stepnet.runtime.limits import Budget
+
+FORMAT, VERSION = "stepnet proof", 1
+_DAMAGES = (
+    OSError, StepnetError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError,
+    MemoryError,
+)  # fmt: skip
+
+
+def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float("inf")) -> Verification:
+    """Check a directory of ``write_proof`` from nothing but its files; false if a claim in it is, or is left open.
+
+    Rows that no neuron gets right together are checked in rationals, the network in exact arithmetic, the clauses
+    against what they are said to follow from, and the steps to a contradiction by propagation. Where a proof is small
+    enough, the verified checker ``drup`` checks it too; otherwise a second SAT solver repeats it.
+    """
+    folder, budget = Path(directory), Budget(time_limit)
+    if not folder.is_dir():
+        raise InvalidInputError(f"there is no directory {str(folder)!r}; give one that stepnet prove --save wrote.")
+    if not any((folder / name).is_file() for name in ("proof.json", "subsystems.json")):
+        raise InvalidInputError(f"{str(folder)!r} has no proof.json; give a directory that stepnet prove --save wrote.")
+    checks: list[Check] = []
+    try:
+        with budget.catching_interrupts():
+            for check in _Reading(folder, budget).checks():
+                checks.append(check)
+    except _DAMAGES as error:
+        what = f"{error.strerror}: {Path(error.filename or '').name}" if isinstance(error, OSError) else str(error)
+        checks.append(Check("the files are whole", False, f"{type(error).__name__}: {what}"))
+    return Verification(tuple(checks), is_strict=True)
+
+
+class _Reading:
+    """What the files of a proof say."""
+
+    def __init__(self, folder: Path, budget: Budget) -> None:
+        self.folder, self.budget = folder, budget
+        self.content = self._json("proof.json")
+        if self.content["format"] != FORMAT or self.content["version"] != VERSION:
+            raise ValueError(f"proof.json is not a {FORMAT} of version {VERSION}")
+        self.loss, self.bound, self.unit = (_number(self.content[name]) for name in ("loss", "bound", "unit"))
+        self.grain = _integer(self.content.get("grain", 0))
+        self.heavy = [tuple(map(_integer, rows)) for rows in self.content.get("heavy", [])]
+        self.hidden = tuple(_integer(width) for width in self.content["hidden"])
+        if len(self.hidden) > 1 or not all(1 <= width <= MAX_GATE_INPUTS for width in self.hidden):
+            raise ValueError(f"hidden={self.hidden} is not one layer of at most {MAX_GATE_INPUTS} neurons")
+        self.dataset = self._dataset()
+        self.subsystems = [
+            Subsystem(tuple(map(_integer, rows)), tuple(map(_integer, multipliers)))
+            for rows, multipliers in self._json("subsystems.json")
+        ]
+
+    def checks(self) -> Iterable[Check]:
+        yield self._data()
+        yield self._network()
+        yield self._bound()
+        yield self._subsystems()
+        yield self._gates()
+        if self.bound > 0:
+            for number, entry in enumerate(self.content["gates"], 1):
+                yield from self._refutation(number, entry)
+
+    def _json(self, name: str) -> Any:
+        return json.loads((self.folder / name).read_text(encoding="utf-8"))
+
+    def _dataset(self) -> Dataset:
+        _, *lines = csv.reader(io.StringIO((self.folder / "rows.csv").read_text(encoding="utf-8")))
+        X = np.array([[float(value) for value in line[:-2]] for line in lines])
+        weights = np.array([float(line[-1]) for line in lines])
+        return Dataset(X, np.array([int(line[-2]) for line in lines], dtype=np.int16), weights)
+
+    def _data(self) -> Check:
+        claim, data = f"data {self.content['fingerprint']}", self.dataset
+        if not (np.isfinite(data.X).all() and set(data.y.tolist()) <= {0, 1} and (data.weights > 0).all()):
+            return Check(claim, False, "rows must be finite, classes 0 or 1, weights positive")
+        whole = Dataset.from_rows(data.X, data.y, data.weights)
+        holds = data.fingerprint == whole.fingerprint == self.content["fingerprint"]
+        return Check(claim, holds, f"{data.n_rows} distinct rows with the fingerprint {data.fingerprint}")
+
+    def _network(self) -> Check:
+        network = Network.from_dict(self._json("network.json"))
+        loss = Misclassified().evaluate(self.dataset, network)
+        fits = network.widths == (*self.hidden, 1) and network.n_features == self.dataset.n_features
+        fits = fits and all(layer.activation == STEP for layer in network.layers)
+        found = (
+            f"the network of {'steps' if fits else 'other neurons'}, widths {network.widths}, has the loss {loss:.17g}"
+        )
+        return Check(f"loss {self.loss:.17g} with hidden={self.hidden}", fits and loss == self.loss, found)
+
+    def _bound(self) -> Check:
+        """Losses are multiples of a unit, so that a limit below the bound excludes everything below."""
+        claim = f"bound {self.bound:.17g}"
+        if not 0 <= self.bound <= self.loss:
+            return Check(claim, False, "it passes the loss")
+        limit, weights = self._limit_and_weights
+        for rows in self.heavy:
+            if len(set(rows)) != len(rows) or not all(0 <= row < len(weights) for row in rows):
+                raise ValueError("rows that are too heavy together must be different rows")
+            if sum(weights[row] for row in rows) <= limit:
+                return Check(claim, False, f"rows {rows} are lighter")
+        sets = f"; {len(self.heavy)} sets of rows are as heavy" if self.heavy else ""
+        return Check(claim, True, f"weights of rows are multiples of {self.unit:g}{sets}")
+
+    @cached_property
+    def _limit_and_weights(self) -> tuple[int, list[int]]:
+        """The largest loss below the bound and the weights of rows, in units; raises ValueError if they do not fit."""
+        unit = Fraction(self.unit)
+        if unit <= 0 or self.grain < 0:
+            raise ValueError("units must be positive, and grains not negative")
+        weights = [Fraction(value) / unit for value in self.dataset.weights.tolist()]
+        if any(weight.denominator != 1 for weight in weights):
+            raise ValueError("weights of rows are not multiples of the unit")
+        limit = limit_below(self.bound, unit)
+        return limit, [min(int(weight), limit + 1) for weight in weights]
+
+    def _subsystems(self) -> Check:
+        claim = f"{len(self.subsystems)} infeasible subsystems"
+        seconds, on = time.monotonic(), np.asarray(self.dataset.y == 1)
+        for subsystem in self.subsystems:
+            if self._must_stop():
+                return Check(claim, None, "the time is up")
+            if not is_true(subsystem, self.dataset.X, on):
+                return Check(claim, False, f"rows {subsystem.rows} are none")
+        return Check(claim, True, f"each null vector checked in rationals ({time.monotonic() - seconds:.1f} s)")
+
+    def _gates(self) -> Check:
+        width = self.hidden[0] if self.hidden else 1
+        if not self.bound:
+            return Check("no network loses less", True, "a loss is never negative")
+        listed = [(tuple(entry["weights"]), entry["threshold"]) for entry in self.content["gates"]]
+        needed = [(gate.weights, gate.threshold) for gate in gates(width)]
+        return Check(
+            f"{len(listed)} gates of {width} neurons",
+            sorted(listed) == sorted(needed),
+            f"up to order and complement of neurons there are {len(needed)}",
+        )
+
+    def _refutation(self, number: int, entry: dict[str, Any]) -> Iterable[Check]:
+        gate = Gate(tuple(map(_integer, entry["weights"])), _integer(entry["threshold"]))
+        proof = Refutation.from_texts(
+            (self.folder / f"gate-{number}.cnf").read_text(encoding="utf-8"),
+            (self.folder / f"gate-{number}.drat").read_text(encoding="utf-8"),
+        )
+        formula = self._formula(gate, entry["ordering"])
+        strange = self._strange(formula, proof)
+        yield Check(
+            f"gate {number}, {gate.name}: {len(proof.clauses)} clauses",
+            not strange,
+            f"{' '.join(map(str, strange[0]))} does not follow from the gate, the limit or a subsystem"
+            if strange
+            else "each follows from the gate, the limit or a subsystem",
+        )
+        if not strange:
+            yield self._steps(number, gate, proof)
+
+    def _formula(self, gate: Gate, ordering: list[Any]) -> Formula:
+        codes = self.dataset.y.tolist()
+        rows = [_integer(row) for row in ordering]
+        if len(set(rows)) != len(rows) or not all(0 <= row < len(codes) for row in rows):
+            raise ValueError("rows that order neurons must be different rows")
+        limit, weights = self._limit_and_weights
+        return Formula(gate, codes, weights, limit, rows, self.grain)
+
+    def _strange(self, formula: Formula, proof: Refutation) -> list[Literals]:
+        """Clauses that do not follow from the gate, the limit or a subsystem, and steps about other variables."""
+        known = {tuple(sorted(clause)) for clause in formula.clauses}
+        known |= {(literal,) for literal in formula.at_most(self._limit_and_weights[0])}
+        known |= {tuple(sorted(formula.of_heavy(rows))) for rows in self.heavy}
+        for subsystem in self.subsystems:
+            known |= {tuple(sorted(clause)) for clause in formula.of_subsystem(subsystem.rows)}
+        strange = [clause for clause in proof.clauses if tuple(sorted(clause)) not in known]
+        return strange + [step.clause for step in proof.steps if any(abs(one) > formula.top for one in step.clause)]
+
+    def _steps(self, number: int, gate: Gate, proof: Refutation) -> Check:
+        n_steps = sum(not step.is_deletion for step in proof.steps)
+        claim = f"gate {number}, {gate.name}: contradiction in {n_steps} steps"
+        holds, seconds = _timed(lambda: proof.is_true(self._must_stop))
+        if not holds:
+            return Check(claim, None if self._must_stop() else False, "not every step follows by propagation")
+        found = f"each follows by propagation ({seconds:.1f} s)"
+        if is_within_reach(proof):
+            agrees, seconds = _timed(lambda: passes_checker(proof, max(1.0, self.budget.remaining)))
+            if agrees is not None:
+                word = "the verified checker drup agrees" if agrees else "the verified checker drup refuses it"
+                return Check(claim, agrees, f"{found}; {word} ({seconds:.1f} s)")
+        with ThreadPoolExecutor(1) as worker:
+            again, seconds = _timed(lambda: is_refuted(proof.clauses, worker, self._must_stop))
+        if again is None:
+            return Check(claim, None, f"{found}; {SECOND_TITLE} had no time to repeat it")
+        word = "refutes the clauses again" if again else "finds no contradiction"
+        return Check(claim, again, f"{found}; {why_not_checked(proof)}, so {SECOND_TITLE} {word} ({seconds:.1f} s)")
+
+    def _must_stop(self) -> bool:
+        return self.budget.stop_reason is not None
+
+
+def limit_below(bound: float, unit: Fraction) -> int:
+    """What a network that loses less can lose at most, in units."""
+    return math.ceil(Fraction(bound) / unit) - 1
+
+
+def _integer(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is not an integer")
+    return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(f"{value!r} is not a number")
+    return float(value)
+
+
+def _timed(question: Callable[[], bool | None]) -> tuple[bool | None, float]:
+    begin = time.monotonic()
+    return question(), time.monotonic() - begin

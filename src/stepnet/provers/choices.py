@@ -1,0 +1,221 @@
+"""Choices: which sets of rows, one a neuron, leave least to misclassify below a gate.
+
+Neurons are chosen one after the other. A row is lost once all neurons that spoil it together get it wrong, so what
+the neurons so far leave to each later one alone says which sets that one may still have; the others are left out
+before the next neuron is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepnet.provers.bits import AT_ONCE, Words, costs, count
+
+_BLOCK = 256  # sets at once
+
+
+class _Lists(NamedTuple):
+    """After some neurons were chosen (the first index): what is lost, and sets that each later one may have."""
+
+    lost: Words  # rows, by words
+    at_stake: Words  # of a neuron: rows that are lost if it gets them wrong, too
+    words: Words  # of a neuron: sets that it may have, by words
+    numbers: NDArray[np.int64]  # of these sets
+    sizes: NDArray[np.int64]  # how many there are
+    places: NDArray[np.int64]  # of the next one to choose
+    chosen: NDArray[np.int64]  # numbers of the sets of the neurons so far
+    missed: Words  # the rows that these get wrong
+
+
+def best_sets(
+    words: Words,
+    classes: Words,
+    weights: Words,
+    gate: Sequence[int],
+    rules: Sequence[Sequence[int]],
+    most: int,
+    should_stop: Callable[[], bool],
+) -> tuple[tuple[int, ...] | None, bool]:
+    """The sets, one a neuron, that leave least to misclassify, if that is at most ``most``; and whether all were tried.
+
+    ``weights`` are rows of bits: those of the rows whose weight has that bit. ``rules`` are, for either class, the
+    sets of neurons that spoil a row, as bits.
+    """
+    width, (n_sets, n_words) = len(gate), words.shape
+    flat = np.array([[code, rule] for code in (0, 1) for rule in rules[code]], dtype=np.int64)
+    lists = _Lists(
+        np.zeros((width + 1, n_words), np.uint64),
+        np.zeros((width, width, n_words), np.uint64),
+        np.empty((width, width, n_words, n_sets), np.uint64),
+        np.empty((width, width, n_sets), np.int64),
+        np.zeros((width, width), np.int64),
+        np.zeros(width, np.int64),
+        np.zeros(width, np.int64),
+        np.zeros((width, n_words), np.uint64),
+    )
+    best, found = most + 1, np.full(width, -1, dtype=np.int64)
+    for j in range(width):  # by itself
+        for code in (0, 1):
+            if 1 << j in rules[code]:
+                lists.at_stake[0, j] |= classes[code]
+        numbers = np.flatnonzero(costs(words, lists.at_stake[0, j], weights) < best)
+        lists.sizes[0, j] = len(numbers)
+        lists.numbers[0, j, : len(numbers)] = numbers
+        lists.words[0, j, :, : len(numbers)] = words[numbers].T
+    depth = 0
+    while depth >= 0:
+        if should_stop():
+            return None, False
+        depth, best = _search(lists, classes, weights, np.array(gate), flat, depth, best, found, AT_ONCE)
+    return (tuple(found.tolist()) if best <= most else None), True
+
+
+@njit(cache=True, nogil=True)
+def _search(
+    lists: Any, classes: Any, weights: Any, gate: Any, rules: Any, depth: int, best: int, found: Any, most: int
+) -> Any:
+    """Go on choosing until enough was done; how many neurons are chosen then, -1 at the end, and the best loss."""
+    width, n_words = len(lists.places), lists.lost.shape[1]
+    work = 0
+    while depth >= 0 and work < most:
+        place = lists.places[depth]
+        if place == lists.sizes[depth, depth]:
+            depth -= 1
+            continue
+        lists.places[depth] += 1
+        number = lists.numbers[depth, depth, place]
+        lists.chosen[depth] = number
+        cost = 0
+        for w in range(n_words):
+            lists.missed[depth, w] = ~lists.words[depth, depth, w, place]
+            lists.lost[depth + 1, w] = lists.lost[depth, w] | (lists.at_stake[depth, depth, w] & lists.missed[depth, w])
+            for plane in range(len(weights)):
+                cost += count(lists.lost[depth + 1, w] & weights[plane, w]) << plane
+        work += 30
+        if cost >= best:
+            continue
+        if depth == width - 1:  # there is but one neuron
+            best = cost
+            found[0] = number
+            continue
+        is_open = True
+        for j in range(depth + 1, width):
+            # Neurons of equal weight in the gate are in order.
+            begin = 0
+            if gate[j] == gate[depth]:
+                begin = _place_of(number, lists.numbers[depth, j], lists.sizes[depth, j])
+            _put_at_stake(lists, classes, rules, depth + 1, j)
+            work += lists.sizes[depth, j] - begin
+            if depth == width - 2:
+                least, last = _least(
+                    lists.words[depth, j], lists.numbers[depth, j], lists.sizes[depth, j], begin,
+                    lists.lost[depth + 1], lists.at_stake[depth + 1, j], weights, best,
+                )  # fmt: skip
+                if least < best:
+                    best = least
+                    found[:j] = lists.chosen[:j]
+                    found[j] = last
+                is_open = False
+            elif is_open:
+                lists.sizes[depth + 1, j] = _keep(
+                    lists.words[depth, j], lists.numbers[depth, j], lists.sizes[depth, j], begin,
+                    lists.lost[depth + 1], lists.at_stake[depth + 1, j], weights, best,
+                    lists.words[depth + 1, j], lists.numbers[depth + 1, j],
+                )  # fmt: skip
+                is_open = lists.sizes[depth + 1, j] > 0
+        if is_open:
+            depth += 1
+            lists.places[depth] = 0
+    return depth, best
+
+
+@njit(cache=True, nogil=True)
+def _place_of(number: int, numbers: Any, size: int) -> int:
+    """Of the first one, in rising order, that is not smaller."""
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) // 2
+        if numbers[middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def _put_at_stake(lists: Any, classes: Any, rules: Any, depth: int, j: int) -> None:
+    """After ``depth`` neurons: rows that are lost if neuron j gets them wrong as well, for all that they know."""
+    for w in range(lists.lost.shape[1]):
+        at_stake = np.uint64(0)
+        for r in range(len(rules)):
+            others = rules[r, 1] ^ (1 << j)
+            if others >> depth == 0:
+                rows = classes[rules[r, 0], w]
+                for i in range(depth):
+                    if others >> i & 1:
+                        rows &= lists.missed[i, w]
+                at_stake |= rows
+        lists.at_stake[depth, j, w] = at_stake
+
+
+@njit(cache=True, nogil=True)
+def _add_costs(words: Any, begin: int, lost: Any, at_stake: Any, weights: Any, sums: Any, size: int) -> None:
+    """What is lost with each of some sets."""
+    for k in range(size):
+        sums[k] = 0
+    for w in range(len(lost)):
+        base, stake = lost[w], at_stake[w]
+        for plane in range(len(weights)):
+            mask = weights[plane, w]
+            for k in range(size):
+                sums[k] += count((base | (stake & ~words[w, begin + k])) & mask) << plane
+
+
+@njit(cache=True, nogil=True)
+def _keep(
+    words: Any,
+    numbers: Any,
+    size: int,
+    begin: int,
+    lost: Any,
+    at_stake: Any,
+    weights: Any,
+    best: int,
+    kept_words: Any,
+    kept_numbers: Any,
+) -> int:
+    """Copy the sets with which less than the best is lost; how many there are."""
+    sums, n_kept = np.empty(_BLOCK, np.int64), 0
+    for block in range(begin, size, _BLOCK):
+        n = min(_BLOCK, size - block)
+        _add_costs(words, block, lost, at_stake, weights, sums, n)
+        for k in range(n):
+            if sums[k] < best:
+                kept_numbers[n_kept] = numbers[block + k]
+                for w in range(len(lost)):
+                    kept_words[w, n_kept] = words[w, block + k]
+                n_kept += 1
+    return n_kept
+
+
+@njit(cache=True, nogil=True)
+def _least(words: Any, numbers: Any, size: int, begin: int, lost: Any, at_stake: Any, weights: Any, best: int) -> Any:
+    """What is lost at least, if that is less than the best, and with which set."""
+    sums, number = np.empty(_BLOCK, np.int64), -1
+    for block in range(begin, size, _BLOCK):
+        n = min(_BLOCK, size - block)
+        _add_costs(words, block, lost, at_stake, weights, sums, n)
+        low = sums[0]
+        for k in range(n):
+            low = min(low, sums[k])
+        if low < best:
+            best = low
+            for k in range(n):
+                if sums[k] == low:
+                    number = numbers[block + k]
+    return best, number

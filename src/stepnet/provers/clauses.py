@@ -1,0 +1,163 @@
+"""Clauses: what a gate, subsystems and a limit on the loss say about the sets of rows that neurons get right.
+
+Variables, numbered from 1: e_i (row i is misclassified), p_ij (neuron j gets row i right), then sums. A row of class 1
+is right iff the gate is on where exactly the neurons that get it right are on; one of class 0 iff the gate is off
+where those are off. Gates are monotone: a row is right iff every set of neurons that could spoil it has one that
+gets it right.
+
+A neuron is never hurt by getting fewer rows right, as long as the others make up for it. So nothing is lost if a
+misclassified row counts as wrong for every neuron, a right one as right for no more neurons than it needs, and if
+neurons that the gate does not tell apart are put in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import combinations, pairwise
+
+from stepnet.model.gates import Gate
+from stepnet.provers.row_weights import few
+
+Clause = list[int]
+_MOST_SUMS = 128  # of some rows; no fewer than what RowWeights tells apart
+
+
+@cache
+def spoilers(gate: Gate, code: int) -> tuple[tuple[int, ...], ...]:
+    """The smallest sets of neurons that misclassify a row of a class if they all get it wrong."""
+    width, total = len(gate.weights), sum(gate.weights)
+    needed = gate.threshold if code == 0 else total - gate.threshold + 1
+
+    def weight(neurons: Sequence[int]) -> int:
+        return sum(gate.weights[j] for j in neurons)
+
+    return tuple(
+        neurons
+        for size in range(1, width + 1)
+        for neurons in combinations(range(width), size)
+        if weight(neurons) >= needed and all(weight(neurons) - gate.weights[j] < needed for j in neurons)
+    )
+
+
+def sufficient(gate: Gate, code: int) -> tuple[tuple[int, ...], ...]:
+    """The smallest sets of neurons that make a row of a class right if they all get it right."""
+    return spoilers(gate, 1 - code)
+
+
+class Formula:
+    """Networks of one gate that misclassify at most so much, as clauses.
+
+    Parameters
+    ----------
+    gate : Gate
+    codes : sequence of 0 and 1
+        The classes of the rows.
+    weights : sequence of int
+        What misclassifying them costs.
+    most : int
+        The largest limit that will be asked for.
+    ordering : sequence of int
+        Rows by which neurons of equal weight in the gate are put in order.
+    grain : int
+        Sums that are no further than this above another one count as that one.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        codes: Sequence[int],
+        weights: Sequence[int],
+        most: int,
+        ordering: Sequence[int] = (),
+        grain: int = 0,
+    ) -> None:
+        self.gate, self.codes, self.width, self.grain = gate, codes, len(gate.weights), grain
+        self.top = len(codes)
+        # A neuron that can spoil rows of a class alone gets exactly those right that are not misclassified.
+        self._alone = {code: {j for j, *others in spoilers(gate, code) if not others} for code in (0, 1)}
+        self.right = [
+            [-self.wrong(row) if j in self._alone[code] else self._new() for j in range(self.width)]
+            for row, code in enumerate(codes)
+        ]
+        self.clauses: list[Clause] = [*self._rows(), *self._order(ordering)]
+        self._sums = self._add_sums(weights, most)
+
+    def wrong(self, row: int) -> int:
+        return 1 + row
+
+    def at_most(self, limit: int) -> list[int]:
+        """Literals that together say that the misclassified rows weigh no more."""
+        return [-variable for total, variable in self._sums.items() if total > limit]
+
+    def next_limit(self, limit: int) -> int:
+        """The smallest sum above a limit: what is not at most the one is at least the other."""
+        return min((total for total in self._sums if total > limit), default=limit + 1)
+
+    def of_subsystem(self, rows: Sequence[int]) -> list[Clause]:
+        """No neuron gets all rows of a subsystem right."""
+        return [[-self.right[row][j] for row in rows] for j in range(self.width)]
+
+    def of_heavy(self, rows: Sequence[int]) -> Clause:
+        """Not all of some rows are misclassified."""
+        return [-self.wrong(row) for row in rows]
+
+    def tells_apart(self, row: int) -> bool:
+        """Whether neurons may differ in a row that is right."""
+        return len(self._alone[self.codes[row]]) < self.width
+
+    def _new(self) -> int:
+        self.top += 1
+        return self.top
+
+    def _rows(self) -> Iterator[Clause]:
+        for row, code in enumerate(self.codes):
+            free = [j for j in range(self.width) if j not in self._alone[code]]
+            for neurons in spoilers(self.gate, code):
+                if len(neurons) > 1:
+                    yield [*(self.right[row][j] for j in neurons), self.wrong(row)]
+            for j in free:
+                yield [-self.wrong(row), -self.right[row][j]]
+            for neurons in sufficient(self.gate, code):
+                for j in free:
+                    if j not in neurons:
+                        yield [*(-self.right[row][k] for k in neurons if k in free), -self.right[row][j]]
+
+    def _order(self, rows: Sequence[int]) -> Iterator[Clause]:
+        """Of neurons of equal weight, the first one gets the first row right on which they differ."""
+        for j, (weight, next_weight) in enumerate(pairwise(self.gate.weights)):
+            equal: list[int] = []  # the negation of: they agree so far
+            for row in rows:
+                if weight != next_weight or not self.tells_apart(row):
+                    continue
+                one, other = self.right[row][j], self.right[row][j + 1]
+                still = self._new()
+                yield [*equal, one, -other]
+                yield [*equal, one, other, still]
+                yield [*equal, -one, -other, still]
+                equal = [-still]
+
+    def _add_sums(self, weights: Sequence[int], most: int) -> dict[int, int]:
+        """Variables that are true if the misclassified rows weigh at least so much; more than ``most`` is most + 1.
+
+        A generalised totalizer: a tree of sums, each true if the two below it are. Rows that weigh more than ``most``
+        alone are sums of their own. Small differences are dropped: a sum that counts as less stays true.
+        """
+        nodes = [{min(weight, most + 1): self.wrong(row)} for row, weight in enumerate(weights) if weight]
+        while len(nodes) > 1:
+            paired = [self._merged(left, right, most) for left, right in zip(nodes[::2], nodes[1::2], strict=False)]
+            nodes = paired + ([nodes[-1]] if len(nodes) % 2 else [])
+        return nodes[0] if nodes else {}
+
+    def _merged(self, left: dict[int, int], right: dict[int, int], most: int) -> dict[int, int]:
+        totals = {a + b for a in (0, *left) for b in (0, *right)} - {0}
+        counted_as = few({total for total in totals if total <= most}, self.grain, _MOST_SUMS)
+        sums: dict[int, int] = {}
+        for a, first in [(0, 0), *left.items()]:
+            for b, second in [(0, 0), *right.items()]:
+                total = counted_as.get(a + b, most + 1)
+                if a + b:
+                    if total not in sums:
+                        sums[total] = self._new()
+                    self.clauses.append([*(-one for one in (first, second) if one), sums[total]])
+        return sums

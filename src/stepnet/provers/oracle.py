@@ -1,0 +1,344 @@
+"""Oracle: can one neuron get these rows right, and if not, which few of them show it?
+
+A neuron that is on for some rows and off for others exists iff the convex hulls of the two sets are disjoint. With
+a_i = ±(x_i, 1), + for rows that must be on, they meet iff 0 is a combination of the a_i with weights λ >= 0, Σ λ = 1
+(Gordan), and then n + 2 rows suffice. The point of the convex hull of the a_i that is nearest to 0 decides it: least
+squares, min |Σ λ_i (a_i, 1) - (0, 1)| with λ >= 0, by Lawson and Hanson's method. Floats propose; what is handed out is
+exact: the multipliers of a subsystem are integers with Σ λ_i a_i = 0, a neuron is right in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepnet.model.arithmetic import Floats, activations, quantum
+from stepnet.provers.subsystem import Subsystem
+from stepnet.runtime.compiling import Compiling
+
+Indices = NDArray[np.int64]
+_NEAR = 1e-12  # squared distance to 0 below which the hulls are taken to meet
+_STEPS = 60  # of the method, for every dimension
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """w·x >= t on the rows that must be on, w·x < t on the others."""
+
+    weights: Floats
+    threshold: float
+
+
+class Oracle:
+    """Answers for subsets of some rows, of which those with ``on`` must switch the neuron on."""
+
+    def __init__(self, X: Floats, on: NDArray[np.bool_], seed: int = 0) -> None:
+        X = np.asarray(X, dtype=np.float64)
+        self.X, self.on = X, on
+        low, high = X.min(axis=0), X.max(axis=0)
+        half = high / 2 - low / 2
+        self._middle, self._half = low / 2 + high / 2, np.where(half > 0, half, 1.0)
+        signs = np.where(on, 1.0, -1.0)
+        scaled = (X - self._middle) / self._half
+        self._columns = np.ascontiguousarray(
+            np.concatenate([signs[:, None] * scaled, signs[:, None], np.ones((len(X), 1))], axis=1)
+        )
+        self._integers = _integer_columns(X, on)
+        self._rng = np.random.default_rng(seed)
+
+    def ask(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Neuron | Subsystem | None:
+        """A neuron or a subsystem of the rows; None if rounding leaves it undecided, or the time is up."""
+        if not len(rows):
+            return Neuron(np.zeros(self.X.shape[1]), 0.0)
+        distance, passive, point = _nearest(self._columns, rows, int(self._rng.integers(2**31)))
+        if distance <= _NEAR:
+            return self._subsystem(rows[passive], should_stop) or self._exact(rows, should_stop)
+        return self._neuron(rows, point) or self._exact(rows, should_stop)
+
+    def packing(
+        self, rows: Indices, should_stop: Callable[[], bool] = lambda: False
+    ) -> tuple[list[Subsystem], Indices, Neuron | None]:
+        """Disjoint subsystems, the rows that are left, and a neuron for those (None if that is undecided)."""
+        found: list[Subsystem] = []
+        while not should_stop():
+            answer = self.ask(rows, should_stop)
+            if not isinstance(answer, Subsystem):
+                return found, rows, answer
+            found.append(answer)
+            rows = np.setdiff1d(rows, np.array(answer.rows), assume_unique=True)
+        return found, rows, None
+
+    def _subsystem(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Subsystem | None:
+        """The rows as a subsystem, with integers that prove it; None if there are none, or the time is up."""
+        rows = np.sort(rows)
+        multipliers = null_vector([self._integers[i] for i in rows], should_stop)
+        if multipliers is None:
+            return None
+        kept = [(int(i), value) for i, value in zip(rows, multipliers, strict=True) if value]
+        return Subsystem(tuple(i for i, _ in kept), tuple(value for _, value in kept))
+
+    def _neuron(self, rows: Indices, point: Floats) -> Neuron | None:
+        """The hyperplane across the nearest point, in the units of the data, if it is right on every row."""
+        with np.errstate(over="ignore", invalid="ignore"):  # weights that leave the floats are no neuron
+            weights = -point[:-2] / self._half
+            threshold = float(point[-2] + weights @ self._middle)
+        return self._if_right(rows, weights, threshold)
+
+    def _if_right(self, rows: Indices, weights: Floats, threshold: float) -> Neuron | None:
+        """The neuron if it is right on every row in exact arithmetic."""
+        if not (np.isfinite(weights).all() and math.isfinite(threshold)):
+            return None
+        signs = activations(self.X[rows], weights[None], np.array([threshold]))[1][:, 0]
+        return Neuron(weights, threshold) if np.array_equal(signs >= 0, self.on[rows]) else None
+
+    def _exact(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Neuron | Subsystem | None:
+        """The same question in rational arithmetic: slow, for rows that floats leave in doubt."""
+        basis, direction = _gordan([self._integers[i] for i in rows], should_stop)
+        if basis is not None:
+            return self._subsystem(rows[basis])
+        if direction is None:
+            return None
+        largest = max(abs(value) for value in direction)
+        units = [Fraction(2) ** -int(exponent) for exponent in _exponents(self.X)] + [Fraction(-1)]
+        try:
+            scaled = [float(value * unit / largest) for value, unit in zip(direction, units, strict=True)]
+        except OverflowError:
+            return None
+        return self._if_right(rows, np.array(scaled[:-1]), scaled[-1])
+
+
+def is_true(subsystem: Subsystem, X: Floats, on: NDArray[np.bool_]) -> bool:
+    """Whether the multipliers prove what a subsystem says, in rationals, from nothing but the rows."""
+    rows, multipliers = subsystem.rows, subsystem.multipliers
+    if len(rows) != len(multipliers) or len(set(rows)) != len(rows) or not rows:
+        return False
+    if any(value <= 0 for value in multipliers) or not all(0 <= i < len(X) for i in rows):
+        return False
+    signed = [value if on[i] else -value for i, value in zip(rows, multipliers, strict=True)]
+    if sum(signed):
+        return False
+    columns = X[list(rows)].T.tolist()
+    return not any(sum(v * Fraction(x) for v, x in zip(signed, column, strict=True)) for column in columns)
+
+
+def null_vector(columns: list[list[int]], should_stop: Callable[[], bool] = lambda: False) -> list[int] | None:
+    """Non-negative integers, not all 0, with Σ value · column = 0; None if the columns have no such ones.
+
+    Elimination without fractions: every number on the way is a minor. None, too, if the null space has not dimension 1,
+    or the time is up.
+    """
+    n_columns = len(columns)
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    pivots: list[int] = []
+    done, last = 0, 1
+    for c in range(n_columns):
+        if should_stop():
+            return None
+        pivot = next((r for r in range(done, len(rows)) if rows[r][c]), None)
+        if pivot is None:
+            continue
+        rows[done], rows[pivot] = rows[pivot], rows[done]
+        top, lead = rows[done], rows[done][c]
+        for r in range(len(rows)):
+            if r == done:
+                continue
+            row, factor = rows[r], rows[r][c]
+            rows[r] = [(lead * a - factor * b) // last for a, b in zip(row, top, strict=True)]
+        pivots.append(c)
+        done, last = done + 1, lead
+    free = [c for c in range(n_columns) if c not in pivots]
+    if len(free) != 1:
+        return None
+    values = [0] * n_columns
+    values[free[0]] = last
+    for r, c in enumerate(pivots):
+        values[c] = -rows[r][free[0]]  # every pivot is ``last`` by now
+    if last < 0:
+        values = [-value for value in values]
+    if any(value < 0 for value in values):
+        return None
+    divisor = math.gcd(*values)
+    return [value // divisor for value in values]
+
+
+def _exponents(X: Floats) -> list[int]:
+    """For every column of X the largest power of two that all of it is a multiple of."""
+    return [quantum(column) for column in X.T]
+
+
+def integer_rows(X: Floats) -> list[list[int]]:
+    """Every row as integers, each feature in its own unit."""
+    mantissas, exponents = np.frexp(X)
+    integers = np.ldexp(mantissas, 53).astype(np.int64).tolist()
+    shifts = (exponents - 53 - np.array(_exponents(X), dtype=np.int64)).tolist()
+    return [
+        [value << shift if shift >= 0 else value >> -shift for value, shift in zip(row, by, strict=True)]
+        for row, by in zip(integers, shifts, strict=True)
+    ]
+
+
+def _integer_columns(X: Floats, on: NDArray[np.bool_]) -> list[list[int]]:
+    """±(x, 1) of every row as integers."""
+    signs = np.where(on, 1, -1).tolist()
+    return [[*(sign * value for value in row), sign] for row, sign in zip(integer_rows(X), signs, strict=True)]
+
+
+def _gordan(
+    columns: list[list[int]], should_stop: Callable[[], bool]
+) -> tuple[list[int] | None, list[Fraction] | None]:
+    """Either columns that 0 is a convex combination of, or a direction with a positive product with every column.
+
+    The simplex method in rationals by Bland's rule, which never cycles.
+    """
+    n = len(columns[0]) + 1
+    unit = Fraction(max(abs(value) for column in columns for value in column))  # so that products are not all but 0
+    table = [[Fraction(column[r]) for column in columns] for r in range(n - 1)] + [[unit] * len(columns)]
+    right = [Fraction(0)] * (n - 1) + [unit]
+    inverse = [[Fraction(int(r == c)) for c in range(n)] for r in range(n)]
+    basis = [-1 - r for r in range(n)]  # artificial to begin with
+    while True:
+        if should_stop():
+            return None, None
+        costs = [sum((inverse[r][c] for r in range(n) if basis[r] < 0), Fraction(0)) for c in range(n)]
+        entering = next(
+            (c for c in range(len(columns)) if sum(costs[r] * table[r][c] for r in range(n)) > 0 and c not in basis),
+            None,
+        )
+        if entering is None:
+            break
+        if should_stop():
+            return None, None
+        column = [sum((inverse[r][k] * table[k][entering] for k in range(n)), Fraction(0)) for r in range(n)]
+        values = [sum((inverse[r][k] * right[k] for k in range(n)), Fraction(0)) for r in range(n)]
+        ratios = [(values[r] / column[r], basis[r], r) for r in range(n) if column[r] > 0]
+        # Artificial columns leave first: their numbers are negative.
+        _, _, leaving = min(ratios)
+        pivot = column[leaving]
+        inverse[leaving] = [value / pivot for value in inverse[leaving]]
+        for r in range(n):
+            if r != leaving and column[r]:
+                inverse[r] = [a - column[r] * b for a, b in zip(inverse[r], inverse[leaving], strict=True)]
+        basis[leaving] = entering
+    values = [sum((inverse[r][k] * right[k] for k in range(n)), Fraction(0)) for r in range(n)]
+    if any(basis[r] < 0 and values[r] for r in range(n)):
+        return None, [-value for value in costs[:-1]]
+    return [basis[r] for r in range(n) if basis[r] >= 0 and values[r]], None
+
+
+@njit(cache=True, error_model="numpy")
+def _nearest(columns: Any, rows: Any, seed: int) -> Any:
+    """The nearest point to (0, 1) of the cone of some rows of ``columns``: squared distance, rows of it, difference.
+
+    Among the rows that lead nearer, one of those that lead at least half as fast as the best is taken at random, so
+    that asking again gives other subsystems.
+    """
+    np.random.seed(seed)
+    k, n = len(rows), columns.shape[1]
+    passive, values = np.empty(n + 1, np.int64), np.zeros(n + 1)
+    is_passive, slopes = np.zeros(k, np.bool_), np.empty(k)
+    point = np.zeros(n)
+    point[n - 1] = 1.0
+    basis, triangle = np.empty((n + 1, n)), np.zeros((n + 1, n + 1))
+    size = 0
+    for _ in range(_STEPS * n):
+        best = 1e-11
+        for c in range(k):
+            slope = 0.0
+            if not is_passive[c]:
+                for q in range(n):
+                    slope += columns[rows[c], q] * point[q]
+            slopes[c] = slope
+            best = max(best, slope)
+        entering, n_good = -1, 0
+        for c in range(k):
+            if slopes[c] > 1e-11 and slopes[c] >= 0.5 * best:
+                n_good += 1
+                if np.random.random() * n_good < 1.0:
+                    entering = c
+        if entering < 0:
+            break
+        is_passive[entering] = True
+        passive[size], values[size] = entering, 0.0
+        size += 1
+        is_dependent = False
+        while size:
+            wanted = np.empty(size)
+            for j in range(size):  # an orthogonal basis of the passive rows, each made orthogonal twice
+                for i in range(size):
+                    triangle[i, j] = 0.0
+                length = 0.0
+                for q in range(n):
+                    basis[j, q] = columns[rows[passive[j]], q]
+                    length += basis[j, q] ** 2
+                for _ in range(2):
+                    for i in range(j):
+                        product = 0.0
+                        for q in range(n):
+                            product += basis[i, q] * basis[j, q]
+                        triangle[i, j] += product
+                        for q in range(n):
+                            basis[j, q] -= product * basis[i, q]
+                rest = 0.0
+                for q in range(n):
+                    rest += basis[j, q] ** 2
+                if rest <= 1e-22 * length:
+                    is_dependent = True
+                    break
+                triangle[j, j] = np.sqrt(rest)
+                for q in range(n):
+                    basis[j, q] /= triangle[j, j]
+            if is_dependent:
+                break
+            least = 1.0
+            for j in range(size - 1, -1, -1):
+                value = basis[j, n - 1]
+                for i in range(j + 1, size):
+                    value -= triangle[j, i] * wanted[i]
+                wanted[j] = value / triangle[j, j]
+                least = min(least, wanted[j])
+            if least > 0:
+                for j in range(size):
+                    values[j] = wanted[j]
+                break
+            step = 1.0
+            for j in range(size):
+                if wanted[j] <= 0:
+                    step = min(step, values[j] / (values[j] - wanted[j]))
+            kept = 0
+            for j in range(size):
+                value = values[j] + step * (wanted[j] - values[j])
+                if value > 1e-13:
+                    passive[kept], values[kept] = passive[j], value
+                    kept += 1
+                else:
+                    is_passive[passive[j]] = False
+            size = kept
+        if is_dependent:  # the point is as near as rounding allows
+            size -= 1
+            break
+        distance = 0.0
+        for q in range(n):
+            point[q] = 1.0 if q == n - 1 else 0.0
+            for j in range(size):
+                point[q] -= values[j] * columns[rows[passive[j]], q]
+            distance += point[q] ** 2
+        if distance < 1e-18:
+            break
+    distance = 0.0
+    for q in range(n):
+        distance += point[q] ** 2
+    return distance, passive[:size].copy(), point
+
+
+def _compile() -> None:
+    Oracle(np.array([[0.0], [1.0], [2.0]]), np.array([True, False, True])).packing(np.arange(3), lambda: False)
+
+
+KERNELS = Compiling(_compile)

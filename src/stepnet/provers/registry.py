@@ -1,0 +1,10 @@
+"""The proofs by name."""
+
+from __future__ import annotations
+
+from stepnet.provers.base import Prover
+from stepnet.provers.cells import Cells
+from stepnet.provers.one_neuron import OneNeuron
+from stepnet.provers.sat import Sat
+
+PROVERS: dict[str, Prover] = {proof.name: proof for proof in (Cells(), OneNeuron(), Sat())}

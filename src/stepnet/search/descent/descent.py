@@ -1,0 +1,265 @@
+"""Descent: networks that do well on new data, by noisy straight-through gradients.
+
+The rows are standardised, the units are ±1 inside, and every forward pass goes through noise that
+grows. What regularises (decay, L1, dropout, smoothed labels, jittered rows) fades as rows get many.
+Mean and scale go back into weights and thresholds, so that the result is a step network like any other.
+Numbers to predict are standardised too, and learned by their squared errors whatever the loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.constructions.last_layer import cautious
+from stepnet.errors import Answer
+from stepnet.model.activation import IDENTITY, SIGN, STEP
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer, Network
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
+from stepnet.problem.loss import MISCLASSIFIED, Hinge
+from stepnet.problem.problem import Problem
+from stepnet.runtime.compiling import Compiling
+from stepnet.search.descent.kernel import Settings, Training, descend, logistic_noise
+from stepnet.search.padding import accepts_width
+
+_FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
+_MANY_ROWS = 5_000  # from here on regularisation fades
+_CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescentOptions:
+    """How to learn. ``strength`` scales everything that regularises."""
+
+    epochs: int = 200
+    batch: int = 64
+    rate: float = 0.02
+    strength: float = 1.0
+
+
+def accepts_descent(problem: Problem) -> Answer:
+    """Real weights with learned thresholds, steps or signs, and any output but an ordinal one."""
+    architecture = problem.architecture
+    if problem.uncertainty is not None:
+        return Answer("method='learn' knows no worst case. Use method='prove' or 'search' for uncertain rows.")
+    if problem.constraints.restrict or problem.constraints.fewest:
+        return Answer("method='learn' takes no sparsity and no constraints. Use method='prove' or 'search'.")
+    if isinstance(problem.loss, Hinge) and problem.loss.bound is not None:
+        return Answer("method='learn' takes the hinge without a bound. Use method='prove' or 'search'.")
+    if architecture.has_integers:
+        return Answer("method='learn' takes real weights. Use method='prove' or 'search'.")
+    if architecture.hidden and architecture.activation not in (STEP, SIGN):
+        return Answer("method='learn' takes steps and signs. Use method='prove' or 'search' for other staircases.")
+    if architecture.output.n_thresholds > 1:
+        return Answer("method='learn' takes output='one_hot' or 'one_vs_one'. Use method='prove' for 'ordinal'.")
+    if architecture.threshold == "layer" and not (architecture.activation == STEP and architecture.output == STEP):
+        return Answer("method='learn' shares thresholds of steps and one output only. Use threshold='neuron'.")
+    if architecture.fixed_threshold is not None:
+        return Answer(
+            f"method='learn' learns its thresholds; got threshold={architecture.threshold!r}. "
+            f"Use threshold='neuron' or 'layer', or method='prove'."
+        )
+    return accepts_width(problem.architecture)
+
+
+def descend_network(
+    problem: Problem,
+    *,
+    seed: int | list[int],
+    options: DescentOptions | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_share: Callable[[float], None] = lambda share: None,
+) -> Network:
+    """Train a network of the problem's architecture; stopped early, the network as it is then."""
+    options = options or DescentOptions()
+    rng = np.random.default_rng(seed)
+    mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
+    targets = _Targets.of(problem)
+    training = _training(problem, targets, mean, scale, rng)
+    settings = _settings(len(training.order), options)._replace(is_regression=targets.are_numbers)
+    chunk = max(1, _CHUNK_WORK // (settings.batch * int(problem.architecture.n_features + 1) * training.W.shape[1]))
+    n_averaged = 0
+    for first in range(1, settings.n_steps + 1, chunk):
+        end = min(first + chunk, settings.n_steps + 1)
+        n_averaged += descend(training, settings, first, end, int(rng.integers(2**31)))
+        on_share((end - 1) / settings.n_steps)
+        if should_stop():
+            break
+    widths, W, b = training.widths, training.W, training.b
+    if n_averaged:
+        W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
+    del training  # its rows take much memory
+    network = _network(problem.architecture, widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
+    if targets.are_numbers:
+        network = cautious(problem, targets.restored(network))
+    if problem.loss == MISCLASSIFIED and problem.architecture.output == STEP:
+        network = _with_best_offset(network, problem.dataset)
+    return shared_thresholds(network) if problem.architecture.threshold == "layer" else network
+
+
+@dataclass(frozen=True)
+class _Targets:
+    """What the outputs are compared with: codes of classes, or standardised numbers (rows × outputs)."""
+
+    values: Any
+    mean: Floats
+    scale: float  # one for all outputs, so that their errors keep their proportions
+    are_numbers: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Targets:
+        y = problem.dataset.y
+        if problem.architecture.output != IDENTITY:
+            return cls(y[:, None].astype(np.float32), np.zeros(1), 1.0, are_numbers=False)
+        mean, scale = _mean_and_scale(y, problem.dataset.weights)
+        mean = mean if problem.architecture.intercept else np.zeros_like(mean)
+        return cls(((y - mean) / scale.max()).astype(np.float32), mean, float(scale.max()), are_numbers=True)
+
+    def restored(self, network: Network) -> Network:
+        """With outputs in the units of the numbers."""
+        if not self.are_numbers:
+            return network
+        last = network.layers[-1]
+        return Network(
+            (*network.layers[:-1], last.with_(last.weights * self.scale, last.thresholds * self.scale - self.mean))
+        )
+
+
+def _mean_and_scale(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    shares = weights / weights.sum()
+    mean = shares @ X
+    variance = np.array([shares @ (column - centre) ** 2 for column, centre in zip(X.T, mean, strict=True)])
+    scale = np.sqrt(variance)
+    return mean, np.where(scale > 1e-12 * np.abs(mean), scale, 1.0)
+
+
+def _settings(n_draws: int, options: DescentOptions) -> Settings:
+    fading = min(1.0, (_MANY_ROWS / n_draws) ** 1.5) * options.strength
+    return Settings(
+        batch=options.batch,
+        n_steps=int(np.clip(options.epochs * n_draws / options.batch, _FEWEST_STEPS, _MOST_STEPS)),
+        rate=options.rate,
+        noise_from=0.3,
+        noise_to=1.5,
+        decay=1.0 * fading,
+        shrink=0.05 * np.sqrt(fading),
+        dropout=0.1 * fading,
+        smoothing=0.05 * fading,
+        jitter=0.2 * np.sqrt(fading),
+        averaged=0.3,
+    )
+
+
+def _training(problem: Problem, targets: _Targets, mean: Floats, scale: Floats, rng: np.random.Generator) -> Training:
+    """Random hyperplanes through random rows, and everything at rest."""
+    dataset = problem.dataset
+    rows = np.empty(dataset.X.shape, dtype=np.float32)
+    for c, column in enumerate(dataset.X.T):
+        rows[:, c] = (column - mean[c]) / scale[c]
+    widths = np.array([dataset.n_features, *problem.architecture.widths])
+    shape = (len(widths) - 1, int(widths[1:].max()), int(widths[:-1].max()))
+    W, b = np.zeros(shape, dtype=np.float32), np.zeros(shape[:2], dtype=np.float32)
+    for k, (n_inputs, width) in enumerate(pairwise(widths.tolist())):
+        W[k, :width, :n_inputs] = rng.normal(size=(width, n_inputs)) / np.sqrt(n_inputs)
+    through = rows[rng.integers(len(rows), size=widths[1])]
+    b[0, : widths[1]] = -(W[0, : widths[1], : widths[0]] * through).sum(axis=1)
+    order, row_weights = _draws(dataset)
+    rng.shuffle(order)
+    return Training(
+        X=rows,
+        targets=targets.values,
+        row_weights=row_weights,
+        order=order,
+        noise=logistic_noise(rng),
+        widths=widths,
+        W=W,
+        b=b,
+        weight_moments=np.zeros((2, *shape), dtype=np.float32),
+        offset_moments=np.zeros((2, *shape[:2]), dtype=np.float32),
+        weight_sums=np.zeros_like(W),
+        offset_sums=np.zeros_like(b),
+    )
+
+
+def _draws(dataset: Dataset) -> tuple[NDArray[np.int32], Any]:
+    """How often a row comes in an epoch, and its weight when it does.
+
+    Whole weights, such as those of merged rows, are repetitions as long as that stays moderate.
+    """
+    numbers = np.arange(dataset.n_rows, dtype=np.int32)
+    times = dataset.weights / dataset.granularity if dataset.granularity else dataset.weights
+    if dataset.granularity and times.sum() <= 10 * dataset.n_rows:
+        return np.repeat(numbers, times.astype(np.int32)), np.ones(dataset.n_rows, dtype=np.float32)
+    return numbers, (dataset.weights / dataset.weights.mean()).astype(np.float32)
+
+
+def _network(
+    architecture: Architecture, widths: NDArray[np.int64], W: Floats, b: Floats, mean: Floats, scale: Floats
+) -> Network:
+    """From standardised rows and ±1 units to the units of the data and 0-1 units (or ±1 ones)."""
+    layers = []
+    for k, (n_inputs, width) in enumerate(pairwise(widths.tolist())):
+        weights, offsets = W[k, :width, :n_inputs], b[k, :width]
+        if k == 0:
+            layers.append(Layer(weights / scale, (weights / scale) @ mean - offsets, architecture.activations[k]))
+        elif architecture.activation == SIGN:
+            layers.append(Layer(weights, -offsets, architecture.activations[k]))
+        else:
+            layers.append(Layer(2 * weights, weights.sum(axis=1) - offsets, architecture.activations[k]))
+    return Network(tuple(layers))
+
+
+def _with_best_offset(network: Network, dataset: Dataset) -> Network:
+    """Only the output's scale and offset fitted anew, by logistic regression on its value."""
+    values = network.decision(dataset.X)
+    slope, offset = 1.0, 0.0
+    for _ in range(25):
+        answers = 1 / (1 + np.exp(-np.clip(slope * values + offset, -500, 500)))
+        residual = dataset.weights * (answers - dataset.y)
+        curvature = dataset.weights * answers * (1 - answers)
+        gradient = np.array([residual @ values + 1e-4 * slope, residual.sum()])
+        hessian = np.array(
+            [[curvature @ values**2 + 1e-4, curvature @ values], [curvature @ values, curvature.sum() + 1e-9]]
+        )
+        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+        slope, offset = slope - step[0], offset - step[1]
+        if np.abs(step).max() < 1e-8:
+            break
+    if not (np.isfinite([slope, offset]).all() and slope > 0):
+        return network
+    output = network.layers[-1]
+    return Network((*network.layers[:-1], Layer(output.weights, output.thresholds - offset / slope)))
+
+
+def shared_thresholds(network: Network) -> Network:
+    """The same answers with one threshold a layer: neurons with a negative one are complemented.
+
+    Then every hidden threshold is positive, and scaling each neuron makes them all 1.
+    """
+    layers: list[Layer] = []
+    weights, thresholds = network.layers[0].weights, network.layers[0].thresholds
+    for above in network.layers[1:]:
+        flipped = thresholds <= 0
+        signs = np.where(flipped, -1.0, 1.0)
+        tiny = 1e-9 * (np.abs(weights).max(axis=1, initial=0.0) + 1e-300)
+        positive = np.where(flipped, np.maximum(np.nextafter(-thresholds, np.inf), tiny), thresholds)
+        layers.append(Layer(signs[:, None] * weights / positive[:, None], np.ones(len(positive))))
+        weights = above.weights * signs
+        thresholds = above.thresholds - above.weights[:, flipped].sum(axis=1)
+    layers.append(network.layers[-1].with_(weights, thresholds))
+    return Network(tuple(layers))
+
+
+def _compile() -> None:
+    problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), Architecture.of(1, (1,), "neuron", "real"))
+    descend_network(problem, seed=0, should_stop=lambda: True)
+
+
+KERNELS = Compiling(_compile)

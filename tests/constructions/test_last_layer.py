@@ -1,0 +1,77 @@
+"""The best last layer for given signals."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, QuantileRegressor, Ridge
+
+from stepnet import Absolute, Hinge, Squared
+from stepnet.constructions.last_layer import best_last_layer, cautious_last_layer, refitted
+from stepnet.constructions.random_network import random_network
+from stepnet.model.activation import IDENTITY, STEP
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
+from stepnet.problem.problem import Problem
+
+
+def make(loss, n_outputs=2, *, intercept=True):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=(30, n_outputs))
+    architecture = Architecture.of(3, (4,), "neuron", "real", STEP, IDENTITY, n_outputs, intercept)
+    problem = Problem(Dataset.from_numbers(X, y, rng.random(30) + 0.5), architecture, loss)
+    return problem, (rng.random((30, 4)) < 0.5).astype(float)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("ridge", [0.0, 2.0])
+def test_squared_errors_as_scikit_learn_has_it(ridge, intercept):
+    problem, signals = make(Squared(ridge=ridge), intercept=intercept)
+    data = problem.dataset
+    model = Ridge(ridge, fit_intercept=intercept) if ridge else LinearRegression(fit_intercept=intercept)
+    model.fit(signals, data.y, data.weights)
+    weights, intercepts = best_last_layer(problem, signals)
+    np.testing.assert_allclose(weights, model.coef_, atol=1e-9)
+    np.testing.assert_allclose(intercepts, model.intercept_ if intercept else np.zeros(2), atol=1e-9)
+
+
+def test_absolute_errors_as_scikit_learn_has_it():
+    problem, signals = make(Absolute(), 1)
+    data = problem.dataset
+    model = QuantileRegressor(alpha=0, solver="highs").fit(signals, data.y[:, 0], data.weights)
+    weights, intercepts = best_last_layer(problem, signals)
+    ours = data.weights @ np.abs(signals @ weights[0] + intercepts[0] - data.y[:, 0])
+    assert ours == pytest.approx(data.weights @ np.abs(model.predict(signals) - data.y[:, 0]))
+
+
+@pytest.mark.parametrize("loss", [Squared(bound=0.1), Absolute(bound=0.1)])
+def test_bounds_are_kept(loss):
+    problem, signals = make(loss)
+    weights, _ = best_last_layer(problem, signals)
+    assert np.abs(weights).max() <= 0.1
+
+
+@pytest.mark.parametrize("loss", [Squared(), Absolute(), Squared(ridge=1.0), Squared(bound=0.3)])
+def test_refitting_never_costs_more(loss):
+    problem, _ = make(loss)
+    for seed in range(5):
+        network = random_network(problem, np.random.default_rng(seed))
+        better = refitted(problem, network)
+        assert problem.evaluate(better) <= problem.evaluate(network)
+        assert better.layers[0] == network.layers[0]
+
+
+def test_the_hinge_of_separable_rows_is_zero():
+    data = Dataset.from_rows([[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0])
+    problem = Problem(data, Architecture.of(1, (2,), "neuron", "real"), Hinge())
+    signals = np.column_stack([data.X[:, 0] > 0.5, data.X[:, 0] > 2.5]).astype(float)
+    weights, intercepts = best_last_layer(problem, signals)
+    values = signals @ weights.T + intercepts
+    assert problem.loss.costs(values, data.y).sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_noise_is_shrunk_more_than_signal():
+    problem, signals = make(Squared(), 1)
+    noise, _ = cautious_last_layer(problem, signals)
+    plain, _ = best_last_layer(problem, signals)
+    assert np.linalg.norm(noise) < 0.7 * np.linalg.norm(plain)
+    given, _ = cautious_last_layer(make(Squared(ridge=1e-9), 1)[0], signals)
+    np.testing.assert_allclose(given, plain, atol=1e-6)

@@ -1,0 +1,33 @@
+"""Choices: the best sets, one a neuron, below every gate."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from stepnet.model.gates import gates
+from stepnet.provers.bits import packed
+from stepnet.provers.choices import best_sets
+from stepnet.provers.clauses import spoilers
+
+
+@pytest.mark.parametrize(("width", "n_sets"), [(1, 9), (2, 9), (3, 7), (4, 5), (5, 4)])
+def test_the_best_choice_is_that_of_trying_them_all(width, n_sets):
+    rng = np.random.default_rng(width)
+    m = 70
+    sets, on, weights = rng.random((n_sets, m)) < 0.7, rng.random(m) < 0.5, rng.integers(1, 6, m)
+    planes = packed(np.array([weights >> bit & 1 for bit in range(3)], dtype=bool))
+    all_chosen = np.array(list(product(range(n_sets), repeat=width)))
+    bits = on == sets[all_chosen]  # choices × neurons × rows
+    for gate in gates(width):
+        answers = np.einsum("j,cjr->cr", np.array(gate.weights), bits.astype(np.int64)) >= gate.threshold
+        costs = dict(zip(map(tuple, all_chosen.tolist()), ((answers != on) @ weights).tolist(), strict=True))
+        best = min(costs.values())
+        rules = [[sum(1 << j for j in neurons) for neurons in spoilers(gate, code)] for code in (0, 1)]
+        arguments = packed(sets), packed(np.array([~on, on])), planes, gate.weights, rules
+        found, is_done = best_sets(*arguments, best, lambda: False)
+        assert is_done
+        assert costs[found] == best
+        assert costs[best_sets(*arguments, int(weights.sum()), lambda: False)[0]] == best
+        assert best_sets(*arguments, best - 1, lambda: False) == (None, True)
+        assert best_sets(*arguments, best, lambda: True) == (None, False)
