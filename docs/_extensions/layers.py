@@ -39,10 +39,8 @@ def _line(name, purpose):
 
 
 def _purpose(path):
-    """The first line of a module's docstring, or what is in a folder; nothing if neither is there."""
-    if path.is_dir():
-        return ", ".join(sorted(file.stem for file in path.glob("*.py") if not file.stem.startswith("_")))
-    file = path.with_suffix(".py")
+    """The first line of the docstring of a module or a package; nothing if neither is there."""
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     if not file.exists():
         return ""
     return (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").partition("\n")[0]

@@ -1,0 +1,1 @@
+"""Lower bounds: what one is, and those that cost next to nothing."""

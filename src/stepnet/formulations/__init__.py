@@ -1,0 +1,1 @@
+"""Problems as mixed-integer programs, and the way back from their solutions."""

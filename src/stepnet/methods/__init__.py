@@ -1,0 +1,1 @@
+"""How bounds, constructions, searches, provers and programs are arranged within limits."""

@@ -1,0 +1,1 @@
+"""Networks: layers, activations, exact arithmetic, and the words for them."""

@@ -1,0 +1,1 @@
+"""What is to be learned: rows, architecture, loss, constraints."""

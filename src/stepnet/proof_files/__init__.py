@@ -1,0 +1,1 @@
+"""Proofs on disk: written, and checked without the writer."""

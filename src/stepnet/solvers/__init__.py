@@ -1,0 +1,1 @@
+"""Sparse mixed-integer programs: the model, the files, the solvers."""

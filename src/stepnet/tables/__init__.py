@@ -1,0 +1,1 @@
+"""Tables of users: reading files, and how their columns become features."""

@@ -1,0 +1,1 @@
+"""Networks for new rows, by noisy straight-through gradients."""

@@ -1,0 +1,1 @@
+"""Exact line searches, one neuron at a time."""

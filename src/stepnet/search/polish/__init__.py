@@ -1,0 +1,1 @@
+"""The same loss with wider margins and fewer weights."""
