@@ -38,6 +38,9 @@ class Staircase:
     values: tuple[float, ...]
     thresholds: tuple[float, ...] | None = None
 
+    has_levels = True
+    is_compared = gives_numbers = False
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", _numbers("values", self.values))
         if len(self.values) < 2 or len(set(self.values)) < 2:
@@ -64,16 +67,23 @@ class Staircase:
 
 @dataclass(frozen=True)
 class Head:
-    """What the last layer does where its neurons are no staircases."""
+    """What the last layer does where its neurons are no staircases.
+
+    Whether its neurons have levels (those of a staircase do), are compared with each other, or give numbers.
+    """
 
     name: str
+    is_compared: bool = False
+    gives_numbers: bool = False
     values: tuple[float, ...] = ()
     thresholds: None = None
     n_thresholds: int = 1
 
+    has_levels = False
+
 
 STEP, SIGN = Staircase((0.0, 1.0)), Staircase((-1.0, 1.0))
-ARGMAX, IDENTITY = Head("argmax"), Head("identity")
+ARGMAX, IDENTITY = Head("argmax", is_compared=True), Head("identity", gives_numbers=True)
 
 Activation = Staircase | Head
 
