@@ -11,7 +11,6 @@ from stepnet.certificate.certificate import certify
 from stepnet.certificate.result import Result
 from stepnet.model.activation import ARGMAX, IDENTITY, Staircase
 from stepnet.model.network import Layer, Network, majority, pairwise_votes
-from stepnet.problem.loss import RealLoss
 
 SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 LINE = np.arange(6.0)[:, None]
@@ -26,7 +25,7 @@ def fitted(estimator, network, X, y=None, sample_weight=None, *, names=None, bou
     problem = estimator._problem(X, y, sample_weight)
     estimator.network_ = network
     problem = estimator._certified_problem(problem)
-    free = Bound() if isinstance(problem.loss, RealLoss) else conflict_bound(problem)
+    free = Bound() if problem.loss.reads_values else conflict_bound(problem)
     result = Result(network, problem.evaluate(network), bound or free, "finished", 1.5)
     estimator.certificate_ = certify(problem, result)
     if names is not None:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from stepnet.problem.constraint import Constraint as Constraint
     from stepnet.problem.constraint import Lowers as Lowers
     from stepnet.problem.constraint import Raises as Raises
-    from stepnet.problem.loss import Absolute as Absolute
-    from stepnet.problem.loss import Hinge as Hinge
-    from stepnet.problem.loss import Squared as Squared
+    from stepnet.problem.losses.absolute import Absolute as Absolute
+    from stepnet.problem.losses.hinge import Hinge as Hinge
+    from stepnet.problem.losses.squared import Squared as Squared
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
     from stepnet.proof_files.checked import verify_proof as verify_proof
@@ -46,12 +46,12 @@ _WHERE = {
     "certified_radius": "stepnet.uncertainty.attack",
     "Ball": "stepnet.uncertainty.sets",
     "Polyhedron": "stepnet.uncertainty.sets",
-    "Absolute": "stepnet.problem.loss",
+    "Absolute": "stepnet.problem.losses.absolute",
     "Alternating": "stepnet.methods.alternating",
     "Certificate": "stepnet.certificate.certificate",
     "Constraint": "stepnet.problem.constraint",
     "Exact": "stepnet.methods.exact",
-    "Hinge": "stepnet.problem.loss",
+    "Hinge": "stepnet.problem.losses.hinge",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.model.network",
     "Learn": "stepnet.methods.learn",
@@ -62,7 +62,7 @@ _WHERE = {
     "Prove": "stepnet.methods.prove",
     "Raises": "stepnet.problem.constraint",
     "Search": "stepnet.methods.search",
-    "Squared": "stepnet.problem.loss",
+    "Squared": "stepnet.problem.losses.squared",
     "Staircase": "stepnet.model.activation",
     "StepAutoencoder": "stepnet.estimators.step_autoencoder",
     "StepClassifier": "stepnet.estimators.step_classifier",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import INSTANCES, XOR, make_problem
-from stepnet.bounds.conflicts import conflict_bound, heaviest_of_group
+from stepnet.bounds.conflicts import conflict_bound
 from stepnet.constructions.linear import constant_network, linear_network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
@@ -14,7 +14,7 @@ from stepnet.problem.problem import Problem
 def test_each_group_costs_all_but_its_heaviest_class():
     data = Dataset.from_rows([[0], [0], [0], [1], [1], [2]], [0, 1, 1, 0, 1, 1], [1, 1, 3, 2, 2, 9])
     assert conflict_bound(Problem(data, Architecture.of(1, (), "neuron", "real"))).value == 3
-    kept = heaviest_of_group(data)
+    kept = data.is_heaviest
     assert sorted(zip(data.X[kept, 0].tolist(), data.y[kept].tolist(), strict=True)) == [(0, 1), (1, 0), (2, 1)]
 
 

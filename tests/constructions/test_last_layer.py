@@ -11,6 +11,7 @@ from stepnet.model.activation import IDENTITY, STEP
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
+from stepnet.runtime.limits import Budget
 
 
 def make(loss, n_outputs=2, *, intercept=True):
@@ -28,7 +29,7 @@ def test_squared_errors_as_scikit_learn_has_it(ridge, intercept):
     data = problem.dataset
     model = Ridge(ridge, fit_intercept=intercept) if ridge else LinearRegression(fit_intercept=intercept)
     model.fit(signals, data.y, data.weights)
-    weights, intercepts = best_last_layer(problem, signals)
+    weights, intercepts = best_last_layer(problem, signals, Budget())
     np.testing.assert_allclose(weights, model.coef_, atol=1e-9)
     np.testing.assert_allclose(intercepts, model.intercept_ if intercept else np.zeros(2), atol=1e-9)
 
@@ -37,7 +38,7 @@ def test_absolute_errors_as_scikit_learn_has_it():
     problem, signals = make(Absolute(), 1)
     data = problem.dataset
     model = QuantileRegressor(alpha=0, solver="highs").fit(signals, data.y[:, 0], data.weights)
-    weights, intercepts = best_last_layer(problem, signals)
+    weights, intercepts = best_last_layer(problem, signals, Budget())
     ours = data.weights @ np.abs(signals @ weights[0] + intercepts[0] - data.y[:, 0])
     assert ours == pytest.approx(data.weights @ np.abs(model.predict(signals) - data.y[:, 0]))
 
@@ -45,7 +46,7 @@ def test_absolute_errors_as_scikit_learn_has_it():
 @pytest.mark.parametrize("loss", [Squared(bound=0.1), Absolute(bound=0.1)])
 def test_bounds_are_kept(loss):
     problem, signals = make(loss)
-    weights, _ = best_last_layer(problem, signals)
+    weights, _ = best_last_layer(problem, signals, Budget())
     assert np.abs(weights).max() <= 0.1
 
 
@@ -63,15 +64,15 @@ def test_the_hinge_of_separable_rows_is_zero():
     data = Dataset.from_rows([[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0])
     problem = Problem(data, Architecture.of(1, (2,), "neuron", "real"), Hinge())
     signals = np.column_stack([data.X[:, 0] > 0.5, data.X[:, 0] > 2.5]).astype(float)
-    weights, intercepts = best_last_layer(problem, signals)
+    weights, intercepts = best_last_layer(problem, signals, Budget())
     values = signals @ weights.T + intercepts
     assert problem.loss.costs(values, data.y).sum() == pytest.approx(0, abs=1e-9)
 
 
 def test_noise_is_shrunk_more_than_signal():
     problem, signals = make(Squared(), 1)
-    noise, _ = cautious_last_layer(problem, signals)
-    plain, _ = best_last_layer(problem, signals)
+    noise, _ = cautious_last_layer(problem, signals, Budget())
+    plain, _ = best_last_layer(problem, signals, Budget())
     assert np.linalg.norm(noise) < 0.7 * np.linalg.norm(plain)
-    given, _ = cautious_last_layer(make(Squared(ridge=1e-9), 1)[0], signals)
+    given, _ = cautious_last_layer(make(Squared(ridge=1e-9), 1)[0], signals, Budget())
     np.testing.assert_allclose(given, plain, atol=1e-6)

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import XOR, make_problem, random_network
+from stepnet.constructions import random_network as start
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.formulations.layered_encoding import counts
 from stepnet.formulations.paper import Paper
 from stepnet.formulations.registry import FORMULATIONS, formulation_for
 from stepnet.problem.weights import Integers
-from stepnet.search import start
 from stepnet.search.polish.polish import centred
 
 

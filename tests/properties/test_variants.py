@@ -14,7 +14,9 @@ from stepnet.model.activation import ARGMAX, IDENTITY, SIGN, STEP, Staircase
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints, Raises
 from stepnet.problem.dataset import Dataset
-from stepnet.problem.loss import MISCLASSIFIED, Absolute, Squared
+from stepnet.problem.losses.absolute import Absolute
+from stepnet.problem.losses.misclassified import MISCLASSIFIED
+from stepnet.problem.losses.squared import Squared
 from stepnet.problem.problem import Problem
 from stepnet.problem.weights import Integers
 

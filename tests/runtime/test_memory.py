@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from stepnet import Exact, StepClassifier, memory
+from stepnet import Exact, StepClassifier
 from stepnet.errors import OutOfMemoryError
 from stepnet.methods import exact
+from stepnet.runtime import memory
 
 
 def test_peak_and_available_are_plausible():

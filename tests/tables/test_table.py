@@ -8,8 +8,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from stepnet.cli import table as tables
 from stepnet.errors import InvalidInputError
+from stepnet.tables import table as tables
 from stepnet.tables.table import read_table
 
 TEXT = "a,b,y\n1,x,01\n2.5,,1\n"

@@ -10,7 +10,6 @@ from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Floats
 from stepnet.problem.constraint import Constraints, Row
 from stepnet.problem.constraint_rows import add_halves, add_row, add_used
-from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 from stepnet.solvers.backends.base import Task
 from stepnet.solvers.backends.highs import Highs
@@ -54,11 +53,10 @@ def _weights(
 ) -> list[Floats] | None:
     architecture, model = problem.architecture, ModelBuilder()
     inputs = [len(problem.scaling.factor), *architecture.widths[:-1]]
-    is_real = isinstance(problem.loss, RealLoss)
     columns, limits = [], []
     for k, (width, n_inputs, domain) in enumerate(zip(architecture.widths, inputs, architecture.domains, strict=True)):
         lower, upper, shape = domain.lower, domain.upper, (width, n_inputs)
-        if is_real and k == len(inputs) - 1:
+        if problem.loss.reads_values and k == len(inputs) - 1:
             upper = problem.loss.bound or (_HUGE if constraints.has_limits else np.inf)
             lower = -upper
         cost = 0.0 if rng is None or upper > _HUGE else rng.normal(size=shape) / max(1.0, upper)

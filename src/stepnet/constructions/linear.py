@@ -14,7 +14,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.bounds.conflicts import heaviest_of_group
 from stepnet.constructions.feasibility import feasible_weights
 from stepnet.errors import SolverFailure
 from stepnet.model.activation import ARGMAX, IDENTITY, STEP
@@ -42,7 +41,7 @@ def linear_network(
     architecture, dataset = problem.architecture, problem.dataset
     if not problem.is_plain:
         return None
-    chosen = np.flatnonzero(heaviest_of_group(dataset))
+    chosen = np.flatnonzero(dataset.is_heaviest)
     n_rows = max(1, _SAMPLE // dataset.n_features)
     sample, network = chosen[:n_rows], None
     budget = Budget(time_limit)

@@ -32,7 +32,7 @@ from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints
 from stepnet.problem.dataset import Dataset
-from stepnet.problem.loss import loss_of
+from stepnet.problem.losses.registry import loss_of
 from stepnet.problem.problem import Problem
 from stepnet.proof_files.written import write_proof
 from stepnet.provers.pool import Pool
@@ -162,7 +162,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         """The problem that the certificate speaks of, given the one that was trained on."""
         return problem
 
-    def _problem_of(self, dataset: Dataset, architecture: Architecture, losses: tuple[str, ...]) -> Problem:
+    def _problem_of(self, dataset: Dataset, architecture: Architecture, task: str) -> Problem:
         names = getattr(self, "feature_names_in_", None)
         constraints = Constraints.of(architecture, self.sparsity, self.constraints, names)
         if self.uncertainty is not None:
@@ -171,7 +171,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                     f"uncertainty={self.uncertainty!r} must be a set of moves such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
-        return Problem(dataset, architecture, loss_of(self.loss, losses), constraints, self.uncertainty)
+        return Problem(dataset, architecture, loss_of(self.loss, task), constraints, self.uncertainty)
 
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Rows, targets and weights (None if all weigh the same) as scikit-learn checks them."""

@@ -25,7 +25,6 @@ from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 
 OUTPUTS = ("one_vs_one", "one_hot", "ordinal")
-_LOSSES = ("misclassified", "hinge")
 _MOST_CLASSES = 1000
 
 
@@ -72,7 +71,7 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
                 "output='one_vs_one'. Use output='ordinal'."
             )
         dataset = Dataset.from_rows(rows, codes, weights, radii)
-        return self._problem_of(dataset, self._architecture(rows.shape[1]), _LOSSES)
+        return self._problem_of(dataset, self._architecture(rows.shape[1]), "classes")
 
     def _all_weights(self, y: Any, weights: Any) -> Any:
         """Those of the rows times those of their classes."""

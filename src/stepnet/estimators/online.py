@@ -14,7 +14,6 @@ from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep
 from stepnet.problem.dataset import Dataset
-from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 from stepnet.problem.scaling import Scaling
 from stepnet.provers.pool import Pool
@@ -140,7 +139,7 @@ class OnlineMixin(BaseStep):
         """What the earlier rows prove for all; the units that a margin is meant in must be the same."""
         if getattr(self, "class_weight", None) == "balanced":
             return None  # new rows change the weights of the earlier ones
-        is_same = self._scaling.equals(problem.scaling) and not isinstance(problem.loss, RealLoss)
+        is_same = self._scaling.equals(problem.scaling) and not problem.loss.reads_values
         return carried(self.certificate_, is_same_scope=is_same)
 
 

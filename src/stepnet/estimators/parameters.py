@@ -16,15 +16,13 @@ from stepnet.methods.prove import Prove
 from stepnet.methods.search import Search
 from stepnet.model.activation import Staircase
 from stepnet.problem.constraint import Constraint, Lowers, Raises
-from stepnet.problem.loss import Absolute, Hinge, Squared
+from stepnet.problem.losses.registry import LOSSES
 from stepnet.problem.weights import Integers, Real
 from stepnet.uncertainty.sets import Ball, Polyhedron
 
 _METHODS = {kind.__name__: kind for kind in (Alternating, Exact, Learn, Prove, Search)}
-_PARTS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (Absolute, Ball, Constraint, Hinge, Lowers, Paper, Polyhedron, Raises, Squared, Staircase)
-}
+_OPTIONS: tuple[type[Any], ...] = (*LOSSES.values(), Ball, Constraint, Lowers, Paper, Polyhedron, Raises, Staircase)
+_PARTS = {kind.__name__: kind for kind in _OPTIONS}
 
 
 def plain(value: Any) -> Any:

@@ -22,8 +22,6 @@ from stepnet.problem.problem import Problem
 from stepnet.runtime.numbers import is_integer
 from stepnet.runtime.progress import Callback
 
-_LOSSES = ("squared", "absolute")
-
 
 class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineMixin):  # type: ignore[misc]
     """Step neurons that code every row by a few bits, and a network that makes the row of them again.
@@ -173,7 +171,7 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineM
             IDENTITY,
             rows.shape[1],
         )
-        return self._problem_of(Dataset.from_numbers(rows, rows, weights), architecture, _LOSSES)
+        return self._problem_of(Dataset.from_numbers(rows, rows, weights), architecture, "numbers")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

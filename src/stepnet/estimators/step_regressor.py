@@ -20,8 +20,6 @@ from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.runtime.progress import Callback
 
-_LOSSES = ("squared", "absolute")
-
 
 class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
     """Numbers predicted by step neurons and a last layer of real weights, with a proof of how good that is.
@@ -176,7 +174,7 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
             dataset.y.shape[1],
             bool(self.intercept),
         )
-        return self._problem_of(dataset, architecture, _LOSSES)
+        return self._problem_of(dataset, architecture, "numbers")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

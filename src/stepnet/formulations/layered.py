@@ -40,13 +40,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from stepnet.constructions.last_layer import refuses_loss
 from stepnet.errors import YES, Answer
 from stepnet.formulations.base import refuses_set
 from stepnet.formulations.layered_builder import LayeredBuilder
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.formulations.style import Style
-from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 
 _LARGEST_INTEGER = 2.0**40
@@ -64,15 +62,16 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
             f"formulation={style.name!r} takes real weights, steps and misclassified rows of two classes. "
             f"Use formulation='tight'."
         )
-    if problem.constraints.fewest and isinstance(problem.loss, RealLoss):
+    loss = problem.loss
+    if not (loss.reads_values or loss.counts_errors):
+        return Answer(f"loss={loss.name!r} is not written as a program. Use method='search'.")
+    if problem.constraints.fewest and loss.reads_values:
         return Answer("sparsity='fewest' is for misclassified rows. Use a number of non-zero weights instead.")
-    if reason := refuses_loss(problem):
+    if reason := loss.refuses_architecture(architecture):
         return Answer(reason)
-    if isinstance(problem.loss, RealLoss) and problem.scenarios is not None and problem.scenarios.joint is not None:
-        return Answer(
-            f"joint scenarios are for misclassified rows, not loss={problem.loss.name!r}. Use scenarios='rows'."
-        )
-    if isinstance(problem.loss, RealLoss) and problem.uncertainty is not None and architecture.n_outputs > 1:
+    if loss.reads_values and problem.scenarios is not None and problem.scenarios.joint is not None:
+        return Answer(f"joint scenarios are for misclassified rows, not loss={loss.name!r}. Use scenarios='rows'.")
+    if loss.reads_values and problem.uncertainty is not None and architecture.n_outputs > 1:
         return Answer("scenarios of rows with several numbers are not written as programs. Use method='search'.")
     values = architecture.activation.values
     if architecture.fixed_threshold == 0 and architecture.hidden and values[0] != 0 and 0 in values:

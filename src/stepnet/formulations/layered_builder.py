@@ -15,7 +15,6 @@ from stepnet.model.activation import ARGMAX, STEP
 from stepnet.model.arithmetic import Floats
 from stepnet.problem.constraint import Row
 from stepnet.problem.constraint_rows import add_halves, add_row, add_used
-from stepnet.problem.loss import Hinge, RealLoss, Squared
 from stepnet.problem.problem import Problem
 from stepnet.solvers.backends.base import LARGEST_SAFE
 from stepnet.solvers.model import Model, ModelBuilder, Product, Term, Variables
@@ -33,7 +32,7 @@ class LayeredBuilder:
         self.scenarios = problem.scenarios
         self.model = ModelBuilder()
         self.widths = problem.architecture.widths
-        self.real = RealOutput.of(problem, problem.loss) if isinstance(problem.loss, RealLoss) else None
+        self.real = RealOutput.of(problem)
         sizes = [self._largest_sum(k) for k in range(len(self.widths))]
         self.largest_thresholds = [self._largest_threshold(k, size) for k, size in enumerate(sizes)]
         self.big_m = [size + t for size, t in zip(sizes, self.largest_thresholds, strict=True)]
@@ -326,32 +325,32 @@ class LayeredBuilder:
         targets, prices, owners = real.targets.ravel(), self.row_weights[:, None], np.arange(m)
         if self.scenarios is not None:
             prices, owners = self.scenarios.weights[:, None] / self.problem.accuracy.unit, self.scenarios.owners
-        largest, every, shape = real.largest_error, np.arange(len(targets)), (len(prices), n_outputs)
+        largest, shape = real.largest_error, (len(prices), n_outputs)
 
-        def add(members: Variables, sign: float, lower: ArrayLike, upper: ArrayLike) -> None:
+        def add(members: Variables, share: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
             terms, products = self._sums(k, signals, in_row[members], outputs[members])
             thresholds = self.encoding.thresholds[k][outputs[members], 0]
-            terms = [*terms, (thresholds, -1.0), (misses.ravel()[members], sign)]
+            terms = [*terms, (thresholds, -1.0), (misses.ravel()[members], share)]
             self.model.add_rows(terms, lower=lower, upper=upper, products=products)
 
-        if isinstance(real.loss, Squared) and self.scenarios is None:
+        if real.pays_squares and self.scenarios is None:
             misses = self.model.add_columns("r", shape, -largest, largest, square=prices * real.squares[0])
-            add(every, -1.0, targets, targets)
+            add(np.arange(len(targets)), -1.0, targets, targets)
         else:
-            is_squared = isinstance(real.loss, Squared)  # of the largest error of an owner's points
+            # What is squared is the largest error of an owner's points.
             misses = self.model.add_columns(
                 "p",
                 shape,
                 0.0,
                 largest,
-                cost=0.0 if is_squared else prices * real.size,
-                square=prices * real.squares[0] if is_squared else 0.0,
+                cost=0.0 if real.pays_squares else prices * real.size,
+                square=prices * real.squares[0] if real.pays_squares else 0.0,
             )[owners]
-            # Too large and too small both cost; the hinge asks class 0 for one and class 1 for the other.
-            is_hinge = isinstance(real.loss, Hinge)
-            high, low = (every[targets < 0], every[targets > 0]) if is_hinge else (every, every)
-            add(high, -1.0, -np.inf, targets[high])
-            add(low, 1.0, targets[low], np.inf)
+            # p >= above (z - y) and p >= below (y - z), where these are not 0.
+            above, below = real.slopes
+            high, low = np.flatnonzero(above), np.flatnonzero(below)
+            add(high, -1.0 / above[high], -np.inf, targets[high])
+            add(low, 1.0 / below[low], targets[low], np.inf)
         self.encoding.misses = misses
 
     def _margins(self, k: int) -> tuple[Floats, float]:

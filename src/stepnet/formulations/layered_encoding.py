@@ -19,7 +19,6 @@ from stepnet.formulations.style import Style
 from stepnet.model.activation import ARGMAX, Staircase
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Levels, Network
-from stepnet.problem.loss import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.solvers.model import Model, Variables
 
@@ -171,7 +170,7 @@ class LayeredEncoding(Encoding):
 def counts(problem: Problem) -> bool:
     """Whether the weights of the output neuron may all be taken to be 1, as told above."""
     architecture, constraints = problem.architecture, problem.constraints
-    if constraints.restrict or constraints.fewest or problem.loss != MISCLASSIFIED:
+    if constraints.restrict or constraints.fewest or not problem.loss.counts_errors:
         return False
     if not architecture.hidden or architecture.n_outputs != 1 or architecture.threshold != "neuron":
         return False

@@ -7,8 +7,7 @@ Variables
     p^i_o    what row i pays in output o, for the other losses           with the cost weight_i p
 Rows, with z^i_o = Σ_j v_oj h^i_j - t_o, where products v · u are those of any other layer
     squared   r = z - y
-    absolute  p >= z - y,  p >= y - z
-    hinge     p >= 1 - z in class 1,  p >= 1 + z in class 0
+    others    p >= above (z - y),  p >= below (y - z)                    with the slopes of the loss
 Numbers y are moved and divided so that they lie in [-1, 1]. B is the bound of the loss; without one it
 is four in these units, twice the range of the numbers, and the scope of the bound says so.
 """
@@ -22,7 +21,7 @@ import numpy as np
 
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer
-from stepnet.problem.loss import Hinge, RealLoss, Squared, signs
+from stepnet.problem.losses.base import RealLoss
 from stepnet.problem.problem import Problem
 
 _DEFAULT_BOUND = 4.0
@@ -41,16 +40,18 @@ class RealOutput:
     has_intercept: bool
 
     @classmethod
-    def of(cls, problem: Problem, loss: RealLoss) -> RealOutput:
-        architecture, y = problem.architecture, problem.dataset.y
-        size = 1.0
-        if isinstance(loss, Hinge):
-            targets, centres = signs(y)[:, None], np.zeros(1)
-        else:
-            low, high = y.min(axis=0), y.max(axis=0)
-            centres = (low + high) / 2 if architecture.intercept else np.zeros(y.shape[1])
+    def of(cls, problem: Problem) -> RealOutput | None:
+        """None where the loss reads no values."""
+        architecture, loss = problem.architecture, problem.loss.of_values
+        if loss is None:
+            return None
+        targets = loss.targets(problem.dataset.y)
+        centres, size = np.zeros(targets.shape[1]), 1.0
+        if loss.has_units:
+            low, high = targets.min(axis=0), targets.max(axis=0)
+            centres = (low + high) / 2 if architecture.intercept else centres
             size = float(np.maximum(high - centres, centres - low).max()) or 1.0
-            targets = (y - centres) / size
+            targets = (targets - centres) / size
         limit = max(_DEFAULT_BOUND, 2 * _largest_side(problem) / size) if loss.bound is None else loss.bound / size
         widest = max(abs(value) for value in architecture.activation.values)
         return cls(
@@ -77,8 +78,17 @@ class RealOutput:
     @property
     def squares(self) -> tuple[float, float]:
         """The costs of a squared error and of a squared weight, in the units of the data."""
-        ridge = self.loss.ridge if isinstance(self.loss, Squared) else 0.0
-        return self.size**2, ridge * self.size**2
+        return self.size**2, self.loss.ridge * self.size**2
+
+    @property
+    def pays_squares(self) -> bool:
+        return self.loss.pays_squares
+
+    @property
+    def slopes(self) -> tuple[Floats, Floats]:
+        """How fast costs rise above and below the targets, output by output of every row."""
+        above, below = self.loss.slopes(self.targets)
+        return above.ravel(), below.ravel()
 
     def holds(self, layer: Layer) -> bool:
         """Whether a last layer in the units of the program lies within its limits."""
@@ -88,9 +98,7 @@ class RealOutput:
     def misses(self, values: Floats) -> Floats:
         """r or p of every row and output, from the values of the outputs in the units of the data."""
         values = (values - self.centres) / self.size
-        if isinstance(self.loss, Squared):
-            return np.asarray(values - self.targets)
-        return self.loss.costs(values, self.targets[:, 0] if isinstance(self.loss, Hinge) else self.targets)
+        return np.asarray(values - self.targets) if self.pays_squares else self.loss.costs(values, self.targets)
 
     def scaled(self, layer: Layer) -> Layer:
         return layer.with_(layer.weights / self.size, (layer.thresholds + self.centres) / self.size)

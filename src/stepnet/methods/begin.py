@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.overlaps import lightest_cover
 from stepnet.constructions.last_layer import refitted
@@ -12,7 +10,6 @@ from stepnet.errors import InvalidInputError
 from stepnet.methods.base import Run
 from stepnet.methods.construct import construct
 from stepnet.model.network import Network
-from stepnet.problem.loss import RealLoss
 
 _SHARE = 0.15  # of the time, for the linear program
 _ROBUST_SHARE = 0.3  # of the time, for robust neurons and votes
@@ -28,9 +25,9 @@ def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: boo
             raise InvalidInputError(f"start is not a network of this problem: {reason}.")
         run.offer(start)
     run.stage = "free bounds"
-    for code in [0] if isinstance(problem.loss, RealLoss) else np.unique(problem.dataset.y).tolist():
-        run.offer(refitted(problem, constant_network(problem, code)))
-    is_covered = bounds and problem.is_uncertain and not isinstance(problem.loss, RealLoss)
+    for code in problem.loss.constants(problem.dataset):
+        run.offer(refitted(problem, constant_network(problem, code), run.budget))
+    is_covered = bounds and problem.is_uncertain and problem.loss.counts_errors
     cover = lightest_cover(problem) if is_covered else None
     if bounds:
         run.raise_bound(conflict_bound(problem, cover))

@@ -308,7 +308,7 @@ class _Solving:
         """Verify the network of a point; the last one comes twice, as a solution and as the outcome."""
         key = point.tobytes()
         if self.last_offer[0] != key:
-            network = refitted(self.run.problem, encoding.decode(point))
+            network = refitted(self.run.problem, encoding.decode(point), self.run.budget)
             loss = self.run.offer(network)
             self.last_offer = key, min(loss, self.run.offer(centred(self.run.problem, network)))
         return self.last_offer[1]

@@ -106,6 +106,17 @@ class Dataset:
         return np.cumsum(_differs_from_previous(self.X), dtype=np.int32) - np.int32(1)
 
     @cached_property
+    def is_heaviest(self) -> NDArray[np.bool_]:
+        """For each row whether its class is the heaviest of its group of equal rows (the lowest code among equals)."""
+        weights: Floats = self.weights
+        if self.radii is not None:  # rows of one class may then be equal and not merged
+            _, number = np.unique(np.column_stack([self.group, self.y]), axis=0, return_inverse=True)
+            weights = np.bincount(number.ravel(), weights).astype(np.float64)[number.ravel()]
+        order = np.lexsort((self.y, -weights, self.group))
+        first = order[np.r_[True, np.diff(self.group[order]) > 0]]
+        return np.asarray(self.y == self.y[first][self.group])
+
+    @cached_property
     def total_weight(self) -> float:
         return math.fsum(self.weights)
 

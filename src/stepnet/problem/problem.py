@@ -15,11 +15,12 @@ from stepnet.problem.accuracy import Accuracy
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import UNCONSTRAINED, Constraints, Row
 from stepnet.problem.dataset import Dataset
-from stepnet.problem.loss import MISCLASSIFIED, Loss, RealLoss
+from stepnet.problem.losses.base import Loss
+from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.scaling import Scaling
 from stepnet.uncertainty.scenarios import Scenarios
 from stepnet.uncertainty.sets import Uncertainty
-from stepnet.uncertainty.worst_case import Worst, worst_classes, worst_numbers
+from stepnet.uncertainty.worst_case import Worst
 
 _REMEMBERED = 4  # worst cases
 
@@ -60,15 +61,9 @@ class Problem:
         for other, worst in known:
             if other is network:
                 return worst
-        worst = self._worst_case(network, self.uncertainty)
+        worst = self.loss.worst_case(network, self.uncertainty, self.dataset, self.radii)
         known[:] = [*known[-_REMEMBERED + 1 :], (network, worst)]
         return worst
-
-    def _worst_case(self, network: Network, uncertainty: Uncertainty) -> Worst:
-        X, y, loss = self.dataset.X, self.dataset.y, self.loss
-        if isinstance(loss, RealLoss):
-            return worst_numbers(network, uncertainty, X, self.radii, lambda values, rows: loss.costs(values, y[rows]))
-        return worst_classes(network, uncertainty, X, self.radii, y.astype(np.int64))
 
     def total(self, costs: Floats) -> float:
         """Costs of rows times their weights."""
@@ -108,7 +103,7 @@ class Problem:
     @property
     def has_plain_steps(self) -> bool:
         """The same, whether or not rows are uncertain."""
-        return self.architecture.is_plain and self.loss == MISCLASSIFIED and not self.constraints.restrict
+        return self.architecture.is_plain and self.loss.counts_errors and not self.constraints.restrict
 
     @cached_property
     def accuracy(self) -> Accuracy:

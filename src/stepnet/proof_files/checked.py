@@ -23,7 +23,7 @@ from stepnet.model.activation import STEP
 from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
-from stepnet.problem.loss import Misclassified
+from stepnet.problem.losses.misclassified import Misclassified
 from stepnet.proof_files.refutation import (
     Literals,
     Refutation,

@@ -36,6 +36,10 @@ class Budget:
             self._stop_reason = "time"
         return self._stop_reason
 
+    def is_used_up(self) -> bool:
+        """Whether the fit must end now."""
+        return self.stop_reason is not None
+
     def until(self, end: float) -> Budget:
         """A budget that ends ``end`` seconds after this one began, if this one does not end before.
 

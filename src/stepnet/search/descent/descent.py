@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from stepnet.constructions.last_layer import cautious
 from stepnet.errors import Answer
-from stepnet.model.activation import IDENTITY, SIGN, STEP
+from stepnet.model.activation import SIGN, STEP
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
-from stepnet.problem.loss import MISCLASSIFIED, Hinge
 from stepnet.problem.problem import Problem
 from stepnet.runtime.compiling import Compiling
 from stepnet.search.descent.kernel import Settings, Training, descend, logistic_noise
@@ -51,8 +50,8 @@ def accepts_descent(problem: Problem) -> Answer:
         return Answer("method='learn' knows no worst case. Use method='prove' or 'search' for uncertain rows.")
     if problem.constraints.restrict or problem.constraints.fewest:
         return Answer("method='learn' takes no sparsity and no constraints. Use method='prove' or 'search'.")
-    if isinstance(problem.loss, Hinge) and problem.loss.bound is not None:
-        return Answer("method='learn' takes the hinge without a bound. Use method='prove' or 'search'.")
+    if problem.loss.bound is not None and not architecture.output.gives_numbers:
+        return Answer(f"method='learn' takes {problem.loss.name} without a bound. Use method='prove' or 'search'.")
     if architecture.has_integers:
         return Answer("method='learn' takes real weights. Use method='prove' or 'search'.")
     if architecture.hidden and architecture.activation not in (STEP, SIGN):
@@ -99,7 +98,7 @@ def descend_network(
     network = _network(problem.architecture, widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
     if targets.are_numbers:
         network = cautious(problem, targets.restored(network))
-    if problem.loss == MISCLASSIFIED and problem.architecture.output == STEP:
+    if problem.loss.counts_errors and problem.architecture.output == STEP:
         network = _with_best_offset(network, problem.dataset)
     return shared_thresholds(network) if problem.architecture.threshold == "layer" else network
 
@@ -116,7 +115,7 @@ class _Targets:
     @classmethod
     def of(cls, problem: Problem) -> _Targets:
         y = problem.dataset.y
-        if problem.architecture.output != IDENTITY:
+        if not problem.architecture.output.gives_numbers:
             return cls(y[:, None].astype(np.float32), np.zeros(1), 1.0, are_numbers=False)
         mean, scale = _mean_and_scale(y, problem.dataset.weights)
         mean = mean if problem.architecture.intercept else np.zeros_like(mean)

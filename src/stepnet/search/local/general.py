@@ -28,7 +28,6 @@ from stepnet.model.activation import ARGMAX
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.constraint import Row
-from stepnet.problem.loss import Hinge, RealLoss, Squared, signs
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.search.local.lines import (
@@ -60,7 +59,7 @@ def search_anything_once(
     """The best network from one random start; ``patience`` moves in vain end the search."""
     rng = np.random.default_rng(seed)
     rows = problem.scaling.apply(problem.dataset.X)
-    climber = _Climber(problem, rows, random_scaled_network(problem, rows, rng), rng)
+    climber = _Climber(problem, rows, random_scaled_network(problem, rows, rng), rng, budget)
     evaluate = offer or problem.evaluate
     best, best_network, running, in_vain, stalled = np.inf, None, np.inf, 0, 0
     while in_vain < patience and not (in_vain % _BETWEEN_LOOKS == 0 and budget.stop_reason):
@@ -111,11 +110,13 @@ _Proposal = tuple[float, Floats, Floats]  # the loss, weights and thresholds aft
 class _Climber:
     """A network on its scaled rows, improved neuron by neuron."""
 
-    def __init__(self, problem: Problem, rows: Floats, network: Network, rng: np.random.Generator) -> None:
-        self.problem, self.rows, self.rng = problem, rows, rng
+    def __init__(
+        self, problem: Problem, rows: Floats, network: Network, rng: np.random.Generator, budget: Budget | None = None
+    ) -> None:
+        self.problem, self.rows, self.rng, self.budget = problem, rows, rng, budget or Budget()
         self.architecture, self.y = problem.architecture, problem.dataset.y
-        self.real = problem.loss if isinstance(problem.loss, RealLoss) else None
-        self.is_least_squares = isinstance(self.real, Squared) and self.real.bound is None
+        self.real, self.answered = problem.loss.of_values, problem.loss.of_answers
+        self.is_least_squares = self.real is not None and self.real.is_least_squares
         self.row_weights = problem.dataset.weights
         self.penalties = self.row_weights.copy()
         self.kinds, self.domains = self.architecture.activations, self.architecture.domains
@@ -153,7 +154,7 @@ class _Climber:
             if key not in self.last_layers:
                 if len(self.last_layers) >= _REMEMBERED:
                     self.last_layers.clear()
-                self.last_layers[key] = best_last_layer(self.problem, self.signals[-2])
+                self.last_layers[key] = best_last_layer(self.problem, self.signals[-2], self.budget)
             weights, intercepts = self.last_layers[key]
             self.W[-1], self.T[-1] = weights.copy(), -intercepts[:, None]
             self.signals[-1] = self.signals[-2] @ self.W[-1].T
@@ -164,7 +165,7 @@ class _Climber:
     def leave(self) -> None:
         """Away from a local optimum: wrong rows get heavier and the others recover, or a neuron begins anew."""
         if self.real is None:
-            wrong = self._is_wrong(self.signals[-1])
+            wrong = self._row_costs(self.signals[-1], self.row_weights) > 0
             self.penalties = np.where(
                 wrong, self.penalties + self.row_weights, np.maximum(self.row_weights, 0.95 * self.penalties)
             )
@@ -300,14 +301,11 @@ class _Climber:
             return np.asarray((values - self.T[-1][:, 0]).argmax(axis=1))
         return np.asarray((values[:, 0, None] >= self.T[-1][0]).sum(axis=1))
 
-    def _is_wrong(self, values: Floats) -> NDArray[np.bool_]:
-        wrong: NDArray[np.bool_] = self._answers(values) != self.y
-        return wrong
-
     def _row_costs(self, values: Floats, row_weights: Floats) -> Floats:
         """What each row costs, from the values of the output layer."""
-        if self.real is None:
-            return row_weights * self._is_wrong(values)
+        if self.answered is not None:
+            return row_weights * self.answered.answer_costs(self._answers(values), self.y)
+        assert self.real is not None
         return np.asarray(row_weights * self.real.costs(values - self.T[-1][:, 0], self.y).sum(axis=1))
 
     def _levels_and_costs(self, k: int, j: int) -> tuple[Floats, Floats]:
@@ -334,8 +332,8 @@ class _Climber:
 
     def _least_squares(self, k: int, j: int) -> LeastSquares:
         others = np.delete(self.signals[k + 1], j, axis=1)
-        targets = signs(self.y)[:, None] if isinstance(self.real, Hinge) else self.y
-        ridge = self.real.ridge if isinstance(self.real, Squared) else 0.0
+        assert self.real is not None
+        targets, ridge = self.real.targets(self.y), self.real.ridge
         values, intercept = np.array(self.kinds[k].values), self.architecture.intercept
         return LeastSquares(others, targets, self.row_weights, values, ridge=ridge, intercept=intercept)
 

@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.constructions.last_layer import refuses_loss
 from stepnet.errors import Answer
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
-from stepnet.problem.loss import RealLoss
 from stepnet.problem.problem import Problem
 from stepnet.runtime.compiling import Compiling
 from stepnet.runtime.limits import Budget
@@ -69,9 +67,9 @@ def accepts_search(problem: Problem) -> Answer:
     """
     if problem.is_uncertain:
         return accepts_robust_search(problem)
-    if reason := refuses_loss(problem):
+    if reason := problem.loss.refuses_architecture(problem.architecture):
         return Answer(reason)
-    if isinstance(problem.loss, RealLoss) and problem.constraints.touch(len(problem.architecture.hidden)):
+    if problem.loss.reads_values and problem.constraints.touch(len(problem.architecture.hidden)):
         return Answer(
             f"the search takes no constraints on the last layer with loss={problem.loss.name!r}. "
             f"Use method='exact', or sparsity of the other layers, such as (20, None)."

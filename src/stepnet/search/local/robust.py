@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimise
 
-from stepnet.constructions.last_layer import refuses_loss
 from stepnet.constructions.random_network import random_scaled_network
 from stepnet.errors import YES, Answer
 from stepnet.model.activation import ARGMAX, IDENTITY
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
-from stepnet.problem.loss import RealLoss
+from stepnet.problem.losses.base import RealLoss
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.search.local.lines import FLAT, best_interval, by_table
@@ -41,7 +40,7 @@ _REFIT_EVERY = 50  # moves, where outputs are numbers
 
 def accepts_robust_search(problem: Problem) -> Answer:
     """Hidden neurons of one threshold, without constraints."""
-    if reason := refuses_loss(problem):
+    if reason := problem.loss.refuses_architecture(problem.architecture):
         return Answer(reason)
     if problem.constraints.restrict:
         return Answer("the search takes no constraints where rows are uncertain. Use method='exact'.")
@@ -96,7 +95,7 @@ class _Climber:
     def __init__(self, problem: Problem, rows: Floats, network: Network, rng: np.random.Generator) -> None:
         self.problem, self.rows, self.rng = problem, rows, rng
         self.architecture, self.y = problem.architecture, problem.dataset.y
-        self.real = problem.loss if isinstance(problem.loss, RealLoss) else None
+        self.real = problem.loss.of_values
         self.row_weights, self.penalties = problem.dataset.weights, problem.dataset.weights.copy()
         self.flat = FLAT * problem.accuracy.scale
         assert isinstance(problem.uncertainty, Uncertainty)
@@ -353,7 +352,7 @@ class _Climber:
                 sides = np.where(is_top, slopes, -slopes)
                 total = float(self.row_weights @ np.where(is_top, top[:, 0], bottom[:, 0]))
                 total += real.penalty((up - down)[None])
-                ridge = 2 * getattr(real, "ridge", 0.0) * (up - down)
+                ridge = 2 * real.ridge * (up - down)
                 along = slopes @ middle + ridge
                 return total, np.concatenate([along + sides @ half, -along + sides @ half, [-slopes.sum()]])
 

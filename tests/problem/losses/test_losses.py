@@ -15,7 +15,7 @@ from stepnet.model.activation import IDENTITY, STEP, Staircase
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
-from stepnet.problem.loss import loss_of
+from stepnet.problem.losses.registry import loss_of
 from stepnet.problem.problem import Problem
 
 STAIRS = Staircase((-1.0, 0.5, 3.0))
@@ -102,8 +102,8 @@ def test_a_bound_on_the_last_layer_is_kept():
     [
         (lambda: Squared(ridge=-1), "ridge"),
         (lambda: Absolute(bound=0), "bound"),
-        (lambda: loss_of("hinge", ("squared",)), "choose one of 'squared'"),
-        (lambda: loss_of(3, ("squared",)), "not known"),
+        (lambda: loss_of("hinge", "numbers"), "choose one of 'squared'"),
+        (lambda: loss_of(3, "numbers"), "not known"),
     ],
 )
 def test_bad_losses_are_named(make, message):

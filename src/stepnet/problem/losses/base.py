@@ -1,0 +1,228 @@
+"""Loss: what is to be small. AnswerLoss reads answers, RealLoss reads the values of the last layer."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from stepnet.errors import InvalidInputError
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Network
+from stepnet.problem.accuracy import SAFETY, Accuracy
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset, Numbers, Targets
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.numbers import is_finite_number
+from stepnet.uncertainty.sets import Uncertainty
+from stepnet.uncertainty.worst_case import Worst, worst_numbers
+
+_SHARE = 1e-5  # of a loss: proofs that count in units of it and solvers do not tell more apart
+_ROUNDING = 1e-12  # relative, of a sum of terms that are not negative
+_SCATTER = 1e-9  # bounds are kept this far from what a solver's tolerance could pass
+
+LastLayer = tuple[Floats, Floats]  # weights (outputs × inputs) and intercepts
+
+
+class Loss(ABC):
+    """What is to be small."""
+
+    name: ClassVar[str]
+    measure: ClassVar[str]  # in the words of a certificate
+    task: ClassVar[Literal["classes", "numbers"]]
+    reads_values: ClassVar[bool]  # of the last layer; otherwise answers alone
+    counts_errors: ClassVar[bool] = False  # by the weights of rows: what compiled searches, provers and programs take
+    bound: float | None = None  # on the weights of the last layer
+    ridge: float = 0.0  # times the squared weights of the last layer is added
+
+    @abstractmethod
+    def evaluate(self, dataset: Dataset, network: Network) -> float:
+        """The loss of a network on the data; every machine computes the same number."""
+
+    @abstractmethod
+    def accuracy(self, dataset: Dataset) -> Accuracy:
+        """How finely losses are told apart."""
+
+    @abstractmethod
+    def row_costs(self, dataset: Dataset, network: Network) -> Floats:
+        """What each row costs, without its weight."""
+
+    @abstractmethod
+    def conflict_cost(self, dataset: Dataset) -> float:
+        """What equal rows with different targets cost at least, whatever the network."""
+
+    def worst_case(self, network: Network, uncertainty: Uncertainty, dataset: Dataset, radii: Floats) -> Worst:
+        """What each row costs after the worst perturbation, and where."""
+        raise InvalidInputError(f"loss={self.name!r} has no worst case. Use uncertainty=None, or another loss.")
+
+    @property
+    def of_answers(self) -> AnswerLoss | None:
+        """Itself, where it reads answers alone."""
+        return None
+
+    @property
+    def of_values(self) -> RealLoss | None:
+        """Itself, where it reads the values of the last layer."""
+        return None
+
+    def constants(self, dataset: Dataset) -> list[int]:
+        """The constant answers that are worth a try."""
+        return [int(code) for code in np.unique(dataset.y)]
+
+    def penalty(self, weights: Floats) -> float:
+        """What the weights of the last layer cost by themselves."""
+        return 0.0
+
+    def refuses(self, network: Network) -> str | None:
+        """Why the last layer is not admitted, or None if it is."""
+        if self.bound is not None and np.abs(network.layers[-1].weights).max() > self.bound:
+            return f"its last layer has weights beyond the bound {self.bound:g}"
+        return None
+
+    def refuses_architecture(self, architecture: Architecture) -> str:
+        """Why no search and no program takes this loss there, or nothing if they do."""
+        return ""
+
+
+class AnswerLoss(Loss):
+    """A loss that reads answers alone."""
+
+    task = "classes"
+    reads_values = False
+    step: ClassVar[float] = 1.0  # every cost is a multiple of it
+
+    @property
+    def of_answers(self) -> AnswerLoss:
+        return self
+
+    @abstractmethod
+    def answer_costs(self, answers: Numbers, y: Targets) -> Floats:
+        """What answers (of any shape that fits the classes ``y``) cost, without the weights of rows."""
+
+    def row_costs(self, dataset: Dataset, network: Network) -> Floats:
+        return np.asarray(self.answer_costs(network.predict(dataset.X), dataset.y), dtype=np.float64)
+
+    def evaluate(self, dataset: Dataset, network: Network) -> float:
+        return math.fsum(dataset.weights * self.row_costs(dataset, network))
+
+    def accuracy(self, dataset: Dataset) -> Accuracy:
+        step, total, heaviest = dataset.granularity * self.step, dataset.total_weight, float(dataset.weights.max())
+        if step:
+            return Accuracy(step, total, step, 0.0)
+        # Programs count in units of the heaviest row, and a solver may err by its tolerance for each row: next to a
+        # row that is heavy enough the light ones vanish.
+        scale = max(total, 0.2 * dataset.n_rows * heaviest)
+        lightest = float(dataset.weights.min()) * self.step
+        return Accuracy(0.0, scale, heaviest, min(4 * SAFETY * total, lightest / 2), _SHARE)  # less than any row weighs
+
+    def conflict_cost(self, dataset: Dataset) -> float:
+        """Per group of equal rows the answer that costs least."""
+        prices = [
+            np.bincount(dataset.group, dataset.weights * self.answer_costs(np.full(dataset.n_rows, code), dataset.y))
+            for code in range(int(dataset.y.max()) + 1)
+        ]
+        return math.fsum(np.min(prices, axis=0)) * (1 - _ROUNDING)
+
+
+@dataclass(frozen=True)
+class RealLoss(Loss):
+    """A loss that reads the values of the last layer.
+
+    Parameters
+    ----------
+    bound : float, optional
+        The largest size of a weight of the last layer. Without one, exact programs choose one and
+        say so in the scope of their certificate.
+    """
+
+    bound: float | None = None
+
+    task: ClassVar[Literal["classes", "numbers"]] = "numbers"
+    reads_values = True
+    pays_squares: ClassVar[bool] = False  # of the differences between values and targets
+    has_units: ClassVar[bool] = True  # whether targets may be moved and divided
+
+    def __post_init__(self) -> None:
+        if self.bound is not None and not (is_finite_number(self.bound) and self.bound > 0):
+            raise InvalidInputError(f"bound={self.bound!r} must be a positive number, or None for no bound.")
+
+    @abstractmethod
+    def costs(self, values: Floats, y: Targets) -> Floats:
+        """Of every row and output, without the row's weight."""
+
+    @abstractmethod
+    def slopes(self, targets: Floats) -> tuple[Floats, Floats]:
+        """How fast costs (or their roots, where squares are paid) rise above the target, and below it."""
+
+    @abstractmethod
+    def best_constants(self, y: Targets, weights: Floats, group: Numbers) -> Floats:
+        """For each group of rows the values (groups × outputs) that cost least."""
+
+    @abstractmethod
+    def last_layer(self, signals: Floats, y: Targets, weights: Floats, *, intercept: bool, budget: Budget) -> LastLayer:
+        """The last layer with the least loss above these signals (rows × inputs)."""
+
+    def targets(self, y: Targets) -> Floats:
+        """What values are compared with (rows × outputs)."""
+        return y
+
+    @property
+    def of_values(self) -> RealLoss:
+        return self
+
+    @property
+    def largest_weight(self) -> float:
+        """Of the last layer, a little inside its bound."""
+        return np.inf if self.bound is None else self.bound * (1 - _SCATTER)
+
+    @property
+    def is_least_squares(self) -> bool:
+        """Whether the best last layer has a closed form."""
+        return self.pays_squares and self.bound is None
+
+    def constants(self, dataset: Dataset) -> list[int]:
+        return [0]
+
+    def refuses_architecture(self, architecture: Architecture) -> str:
+        if not architecture.hidden:
+            return f"loss={self.name!r} needs a hidden layer. Use hidden=(1,) or more."
+        if architecture.domains[-1].is_integer:
+            return f"loss={self.name!r} needs real weights in the last layer. Use weights=(..., 'real')."
+        return ""
+
+    def worst_case(self, network: Network, uncertainty: Uncertainty, dataset: Dataset, radii: Floats) -> Worst:
+        return worst_numbers(
+            network, uncertainty, dataset.X, radii, lambda values, rows: self.costs(values, dataset.y[rows])
+        )
+
+    def row_costs(self, dataset: Dataset, network: Network) -> Floats:
+        return np.asarray(self.costs(network.values(dataset.X), dataset.y).sum(axis=1))
+
+    def evaluate(self, dataset: Dataset, network: Network) -> float:
+        costs = self.costs(network.values(dataset.X), dataset.y)
+        return math.fsum((dataset.weights[:, None] * costs).ravel()) + self.penalty(network.layers[-1].weights)
+
+    def accuracy(self, dataset: Dataset) -> Accuracy:
+        """Relative to the loss of the best constant."""
+        scale = self.cost_of_constants(dataset, np.zeros(dataset.n_rows, dtype=np.int64)) or dataset.total_weight
+        return Accuracy(0.0, scale, scale, 4 * SAFETY * scale)
+
+    def cost_of_constants(self, dataset: Dataset, group: Numbers) -> float:
+        """The loss if each group of rows gets the values that cost it least."""
+        constants = self.best_constants(dataset.y, dataset.weights, group)
+        return math.fsum((dataset.weights[:, None] * self.costs(constants[group], dataset.y)).ravel())
+
+    def conflict_cost(self, dataset: Dataset) -> float:
+        value = self.cost_of_constants(dataset, dataset.group.astype(np.int64))
+        return max(0.0, value * (1 - _ROUNDING) - self._excess(dataset))
+
+    def _excess(self, dataset: Dataset) -> float:
+        """By how much rounding may make the best constants of groups too expensive, beyond a relative 1e-12."""
+        return self._rounding(dataset) * dataset.total_weight
+
+    def _rounding(self, dataset: Dataset) -> float:
+        """An error of sums over the rows, in the units of the targets."""
+        return (dataset.n_rows + 8) * 2.0**-52 * (1.0 + float(np.abs(dataset.y).max()))

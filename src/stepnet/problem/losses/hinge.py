@@ -1,0 +1,39 @@
+"""Hinge: by how much the value of the output misses the side of its class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stepnet.model.arithmetic import Floats
+from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Numbers, Targets
+from stepnet.problem.losses.piecewise_linear import PiecewiseLinearLoss
+
+
+@dataclass(frozen=True)
+class Hinge(PiecewiseLinearLoss):
+    """For two classes: by how much the value of the output misses 1 in class 1, or -1 in class 0."""
+
+    name = "hinge"
+    measure = "hinge loss"
+    task = "classes"
+    has_units = False
+
+    def targets(self, y: Targets) -> Floats:
+        return np.where(y.reshape(len(y), -1) > 0, 1.0, -1.0)
+
+    def slopes(self, targets: Floats) -> tuple[Floats, Floats]:
+        return (targets < 0).astype(np.float64), (targets > 0).astype(np.float64)
+
+    def best_constants(self, y: Targets, weights: Floats, group: Numbers) -> Floats:
+        return np.where(np.bincount(group, weights * self.targets(y)[:, 0]) >= 0, 1.0, -1.0)[:, None]
+
+    def refuses_architecture(self, architecture: Architecture) -> str:
+        is_one = architecture.fixed_threshold is None and architecture.n_outputs == 1
+        if architecture.hidden and not is_one:
+            return (
+                "loss='hinge' takes one output with a learned threshold. Use threshold='neuron', output='one_vs_one'."
+            )
+        return super().refuses_architecture(architecture)

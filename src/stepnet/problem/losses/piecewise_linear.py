@@ -1,0 +1,69 @@
+"""Losses that rise at one rate above a target and at another below it; their last layer is a linear program.
+
+min Σ_i weight_i e_i   subject to   e_i >= above_i (z_i - y_i),   e_i >= below_i (y_i - z_i),   e >= 0
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from stepnet.model.arithmetic import Floats
+from stepnet.problem.dataset import Targets
+from stepnet.problem.losses.base import LastLayer, RealLoss
+from stepnet.runtime.limits import Budget
+
+
+@dataclass(frozen=True)
+class PiecewiseLinearLoss(RealLoss):
+    """What :meth:`slopes` says is all there is to it, but for its best constants."""
+
+    def costs(self, values: Floats, y: Targets) -> Floats:
+        targets = self.targets(y)
+        above, below = self.slopes(targets)
+        return np.maximum(above * (values - targets), below * (targets - values))
+
+    def last_layer(self, signals: Floats, y: Targets, weights: Floats, *, intercept: bool, budget: Budget) -> LastLayer:
+        targets, limit = self.targets(y), self.largest_weight
+        above, below = self.slopes(targets)
+        fits = [
+            _least(signals, y, up, down, weights, limit, intercept=intercept, budget=budget)
+            for y, up, down in zip(targets.T, above.T, below.T, strict=True)
+        ]
+        return np.array([layer for layer, _ in fits]), np.array([constant for _, constant in fits])
+
+
+def _least(
+    signals: Floats,
+    target: Floats,
+    above: Floats,
+    below: Floats,
+    row_weights: Floats,
+    limit: float,
+    *,
+    intercept: bool,
+    budget: Budget,
+) -> tuple[Floats, float]:
+    """Weights and intercept of one output; none if the time is up before that."""
+    m, n = signals.shape
+    left = np.column_stack([signals, np.full(m, 1.0 if intercept else 0.0)])
+    slack = sparse.eye_array(m, format="csr")
+    too_high, too_low = np.flatnonzero(above), np.flatnonzero(below)
+    rows = sparse.vstack(
+        [
+            sparse.hstack([sparse.csr_array(above[too_high, None] * left[too_high]), -slack[too_high]]),
+            sparse.hstack([sparse.csr_array(-below[too_low, None] * left[too_low]), -slack[too_low]]),
+        ]
+    )
+    right = np.concatenate([(above * target)[too_high], (-below * target)[too_low]])
+    bounds = [(-limit, limit)] * n + [(None, None)] + [(0, None)] * m
+    cost = np.concatenate([np.zeros(n + 1), row_weights / row_weights.max()])
+    options = {"time_limit": budget.remaining} if math.isfinite(budget.remaining) else {}
+    found = linprog(cost, A_ub=rows, b_ub=right, bounds=bounds, options=options)
+    if found.x is None:
+        return np.zeros(n), 0.0
+    return np.clip(found.x[:n], -limit, limit), float(found.x[n]) if intercept else 0.0
