@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog, lsq_linear
+from scipy.optimize import linprog
 
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.problem.loss import Hinge, Loss, RealLoss, Squared, signs
+from stepnet.problem.losses.box_least_squares import box_least_squares
 from stepnet.problem.problem import Problem
 
 _SCATTER = 1e-9  # bounds are kept this far from what a solver's tolerance could pass
@@ -114,9 +115,7 @@ def _least_squares(
     if ridge:
         left = np.vstack([left, np.sqrt(ridge) * np.eye(n)])
         right = np.vstack([right, np.zeros((n, y.shape[1]))])
-    weights: Floats = np.linalg.lstsq(left, right, rcond=1e-12)[0].T
-    if np.abs(weights).max(initial=0.0) > limit:
-        weights = np.array([lsq_linear(left, column, (-limit, limit)).x for column in right.T])
+    weights = box_least_squares(left, right, limit).T
     return weights, centre - weights @ means
 
 

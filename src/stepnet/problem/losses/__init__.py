@@ -1,0 +1,1 @@
+"""Losses, and the best last layer of each."""
