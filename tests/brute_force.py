@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import numpy as np
-from scipy.optimize import linprog, lsq_linear, minimize
+from scipy.optimize import linprog, minimize
 
 
 def rational_answers(layers, X):
@@ -344,6 +344,23 @@ def best_real_loss(rows, y, weights, d, kind, *, ridge=0.0, limit=np.inf, interc
     )
 
 
+def least_squares_error(A, b, limits):
+    """The least |A x - b|² with |x_j| <= limits_j: in closed form for all ways to hold weights at their limits.
+
+    Some optimum has independent columns for the weights that are within their limits, so that its own way gives it;
+    the others give points within the limits as well, once they are clipped.
+    """
+    limits = np.array(limits)
+    ends = [(-limit, None, limit) if np.isfinite(limit) else (None,) for limit in limits]
+    best = np.inf
+    for held in product(*ends):
+        free = np.array([end is None for end in held])
+        x = np.array([end or 0.0 for end in held])
+        x[free] = np.linalg.lstsq(A[:, free], b - A @ x, rcond=None)[0].clip(-limits[free], limits[free])
+        best = min(best, float(((A @ x - b) ** 2).sum()))
+    return best
+
+
 def _best_output(H, y, weights, kind, ridge, limit, intercept):
     m, d = H.shape
     A = np.hstack([H, np.ones((m, 1))]) if intercept else H
@@ -353,7 +370,7 @@ def _best_output(H, y, weights, kind, ridge, limit, intercept):
         if kind == "squared":
             left = np.vstack([np.sqrt(weights)[:, None] * A, np.sqrt(ridge) * np.eye(d, A.shape[1])])
             right = np.append(np.sqrt(weights) * target, np.zeros(d))
-            total += 2 * lsq_linear(left, right, tuple(zip(*free, strict=True)), tol=1e-14).cost
+            total += least_squares_error(left, right, [high for _, high in free])
         else:
             signs = target if kind == "hinge" else np.ones(m)
             sides = [(-signs[:, None] * A, -np.ones(m) if kind == "hinge" else -target)]

@@ -28,9 +28,9 @@ def box_least_squares(A: Floats, B: Floats, limit: float, should_stop: Callable[
 
     Told to stop, it answers with the best points so far; the first are least squares without a limit, clipped to it.
     """
-    X: Floats = np.asarray(np.linalg.lstsq(A, B, rcond=_RANK)[0], dtype=np.float64)
-    beyond = np.flatnonzero(np.abs(X).max(axis=0, initial=0.0) > limit)
-    X = X.clip(-limit, limit)
+    unbounded = np.linalg.lstsq(A, B, rcond=_RANK)[0]
+    X: Floats = np.clip(unbounded, -limit, limit)
+    beyond = np.flatnonzero((unbounded != X).any(axis=0))
     if len(beyond):
         basis, triangle = np.linalg.qr(A)
         for k in beyond:
