@@ -10,7 +10,9 @@ import pytest
 
 from stepnet import StepAutoencoder, StepClassifier, StepRegressor
 from stepnet.certificate.certificate import Certificate
-from stepnet.model.activation import ARGMAX, IDENTITY, SIGN, STEP, Staircase
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import SIGN, STEP, Staircase
 from stepnet.model.network import Layer, Network
 
 needs_compiler = pytest.mark.skipif(

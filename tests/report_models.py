@@ -9,8 +9,11 @@ from stepnet.bounds.bound import Bound
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certificate.certificate import certify
 from stepnet.certificate.result import Result
-from stepnet.model.activation import ARGMAX, IDENTITY, Staircase
-from stepnet.model.network import Layer, Network, majority, pairwise_votes
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import Staircase
+from stepnet.model.network import Layer, Network
+from stepnet.model.votes import majority, pairwise_votes
 
 SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 LINE = np.arange(6.0)[:, None]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stepnet.methods.learn import Learn as Learn
     from stepnet.methods.prove import Prove as Prove
     from stepnet.methods.search import Search as Search
-    from stepnet.model.activation import Staircase as Staircase
+    from stepnet.model.activations.staircase import Staircase as Staircase
     from stepnet.model.network import Layer as Layer
     from stepnet.model.network import Network as Network
     from stepnet.problem.constraint import Constraint as Constraint
@@ -63,7 +63,7 @@ _WHERE = {
     "Raises": "stepnet.problem.constraint",
     "Search": "stepnet.methods.search",
     "Squared": "stepnet.problem.losses.squared",
-    "Staircase": "stepnet.model.activation",
+    "Staircase": "stepnet.model.activations.staircase",
     "StepAutoencoder": "stepnet.estimators.step_autoencoder",
     "StepClassifier": "stepnet.estimators.step_classifier",
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",

@@ -10,7 +10,7 @@ from exported import CERTIFICATE, fitted, needs_compiler, real
 from stepnet.cli.exports import DifferingAnswersError, export_model
 from stepnet.errors import InvalidInputError, StepnetError
 from stepnet.export import to_c
-from stepnet.model.activation import IDENTITY
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Layer
 
 

@@ -10,7 +10,8 @@ from conftest import AVAILABLE, solve, solve_everywhere
 from stepnet import Absolute, Alternating, Exact, Hinge, Search, Squared
 from stepnet.constructions.random_network import random_network
 from stepnet.formulations.registry import FORMULATIONS
-from stepnet.model.activation import IDENTITY, STEP
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset

@@ -8,7 +8,8 @@ from conftest import solve, solve_everywhere
 from stepnet import Alternating, Search
 from stepnet.constructions.random_network import random_network
 from stepnet.formulations.registry import FORMULATIONS
-from stepnet.model.activation import ARGMAX, STEP, Staircase
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.staircase import STEP, Staircase
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem

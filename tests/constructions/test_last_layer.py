@@ -7,7 +7,8 @@ from sklearn.linear_model import LinearRegression, QuantileRegressor, Ridge
 from stepnet import Absolute, Hinge, Squared
 from stepnet.constructions.last_layer import best_last_layer, cautious_last_layer, refitted
 from stepnet.constructions.random_network import random_network
-from stepnet.model.activation import IDENTITY, STEP
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import STEP
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem

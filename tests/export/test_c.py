@@ -9,7 +9,9 @@ from exported import ACTIVATIONS, CERTIFICATE, autoencoder, fitted, hard_rows, n
 from stepnet.errors import InvalidInputError
 from stepnet.export import ExportError, check_export, run_c, size_of, to_c
 from stepnet.export.check import compile_c
-from stepnet.model.activation import ARGMAX, IDENTITY, STEP, Staircase
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import STEP, Staircase
 from stepnet.model.network import Layer
 
 pytestmark = needs_compiler

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepnet.export.integers import digits, n_digits, over_bits
-from stepnet.model.activation import ARGMAX, STEP, Staircase
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.staircase import STEP, Staircase
 from stepnet.model.network import Layer, Network
 
 numbers = (

@@ -11,7 +11,9 @@ from exported import ACTIVATIONS, fitted, hard_rows, real, whole
 from stepnet.errors import InvalidInputError
 from stepnet.export import to_json, to_rules
 from stepnet.export.json_file import SCHEMA
-from stepnet.model.activation import ARGMAX, IDENTITY, Staircase
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import Staircase
 from stepnet.model.network import Layer
 
 NETWORKS = {

@@ -9,7 +9,9 @@ import pytest
 from exported import ACTIVATIONS, autoencoder, fitted, hard_rows, real, whole
 from stepnet.errors import InvalidInputError, MissingExtraError
 from stepnet.export import check_export, doubt, run_onnx, to_onnx
-from stepnet.model.activation import ARGMAX, IDENTITY, STEP, Staircase
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import STEP, Staircase
 from stepnet.model.arithmetic import quantum
 from stepnet.model.network import Layer
 

@@ -7,7 +7,9 @@ import pytest
 
 from exported import ACTIVATIONS, fitted, real
 from stepnet.export import to_rules
-from stepnet.model.activation import ARGMAX, IDENTITY, Staircase
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import Staircase
 from stepnet.model.network import Layer
 
 HIDDEN = Layer([[0.5, 1.0], [1.0, -1.0], [0.0, 2.0]], [3.2, 0.0, 1.0])

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from brute_force import rational_answers
 from conftest import XOR, random_network
 from stepnet.errors import InvalidInputError, ModelFileError
-from stepnet.model.network import Layer, Network, majority
+from stepnet.model.network import Layer, Network
+from stepnet.model.votes import majority
 
 XOR_NETWORK = Network((Layer([[1, 1], [-1, -1]], [0.5, -1.5]), Layer([[1, 1]], [1.5])))
 

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepnet.model.activation import ARGMAX, IDENTITY, SIGN, STEP, Staircase
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import SIGN, STEP, Staircase
 from stepnet.model.network import Layer, Network
 from stepnet.model.rules import Words, at_least, hidden_names
 

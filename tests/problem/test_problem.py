@@ -7,7 +7,8 @@ from brute_force import rational_loss
 from conftest import make_problem, random_network, solve
 from stepnet import Search
 from stepnet.errors import InvalidInputError
-from stepnet.model.activation import ARGMAX, STEP
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset

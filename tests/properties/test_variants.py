@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from brute_force import rational_levels, rational_outputs
 from stepnet.constructions.random_network import random_network
 from stepnet.formulations.registry import FORMULATIONS
-from stepnet.model.activation import ARGMAX, IDENTITY, SIGN, STEP, Staircase
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import SIGN, STEP, Staircase
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints, Raises
 from stepnet.problem.dataset import Dataset

@@ -11,7 +11,8 @@ import pytest
 
 from report_models import HOSTILE, LINE, SQUARE, every_kind, fitted, xor
 from stepnet import StepClassifier, StepRegressor
-from stepnet.model.activation import ARGMAX, IDENTITY
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Layer, Network
 from stepnet.report import Report, to_html
 from stepnet.report.svg import ticks

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from brute_force import smallest_move
 from stepnet import Ball, Layer, Network, Staircase, StepClassifier, attack, certified_radius
 from stepnet.errors import InvalidInputError
-from stepnet.model.activation import ARGMAX, IDENTITY
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.uncertainty.adversary import Adversary
 
 NORMS = ("l1", "l2", "linf")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from brute_force import smallest_move
 from stepnet import Ball, Layer, Network, Polyhedron, Staircase
-from stepnet.model.activation import ARGMAX, IDENTITY
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.uncertainty.worst_case import worst_classes, worst_numbers
 from uncertainty.test_attack import NORMS, random_steps
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stepnet.constructions.feasibility import feasible_weights
 from stepnet.errors import SolverFailure
-from stepnet.model.activation import ARGMAX, IDENTITY, STEP
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
@@ -80,17 +80,14 @@ def constant_network(problem: Problem, code: int) -> Network:
         if given is not None:
             weights = problem.scaling.restored_weights(given[0]) if k == 0 else given[k]
         beyond = largest * float(np.abs(weights).max()) + 1.0 if weights.any() else 1.0
-        if kind == ARGMAX:
-            is_free = architecture.threshold == "neuron"
-            thresholds = np.where(np.arange(width) == code, -beyond, beyond) * is_free
-        elif kind == IDENTITY:
-            thresholds = np.zeros(1)
+        if not kind.has_levels:
+            thresholds = kind.constant_thresholds(code, width, beyond) * (architecture.threshold == "neuron")
         elif kind.thresholds is not None:
             thresholds = np.array(kind.thresholds)
         elif fixed is not None:
             thresholds = np.array([fixed])
         else:
-            thresholds = np.where(np.arange(kind.n_thresholds) < code, -beyond, beyond)
+            thresholds = kind.constant_thresholds(code, width, beyond)
         shape = (width,) if kind.n_thresholds == 1 else (width, kind.n_thresholds)
         layers.append(Layer(weights, np.broadcast_to(thresholds, shape), kind))
         n_inputs, largest = width, max((abs(v) for v in kind.values), default=0.0) * width

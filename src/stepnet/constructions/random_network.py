@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepnet.constructions.feasibility import feasible_weights
-from stepnet.model.activation import ARGMAX, IDENTITY, Activation
+from stepnet.model.activations.base import Activation
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
@@ -44,7 +44,7 @@ def _thresholds(problem: Problem, k: int, values: Floats, rng: np.random.Generat
     scale = problem.scaling.grid if k == 0 else 1.0
     if kind.thresholds is not None:
         return np.broadcast_to(np.multiply(kind.thresholds, scale), (width, kind.n_thresholds)).reshape(shape)
-    if kind in (ARGMAX, IDENTITY):
+    if not kind.has_levels:
         return np.zeros(shape)
     if architecture.fixed_threshold is not None:
         return np.full(shape, architecture.fixed_threshold * scale)

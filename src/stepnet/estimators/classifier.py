@@ -15,7 +15,7 @@ from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certificate.result import Result
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import FLOATS, BaseStep
-from stepnet.model.activation import ARGMAX, STEP, Activation, Staircase
+from stepnet.model.activations.registry import output_of
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Raises
@@ -24,7 +24,6 @@ from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 
-OUTPUTS = ("one_vs_one", "one_hot", "ordinal")
 _MOST_CLASSES = 1000
 
 
@@ -82,12 +81,12 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
 
     def _architecture(self, n_features: int) -> Architecture:
         """What is trained as a whole, or for each pair of classes."""
-        kind, n_outputs = _output(self.output, len(self.classes_))
+        kind, n_outputs = output_of(self.output, len(self.classes_))
         return Architecture.of(n_features, self.hidden, self.threshold, self.weights, self.activation, kind, n_outputs)
 
     def _certified_problem(self, problem: Problem) -> Problem:
         """The problem that the certificate speaks of, given the one that was trained on."""
-        is_vote = self.network_.layers[-1].activation == ARGMAX and problem.architecture.output != ARGMAX
+        is_vote = self.network_.layers[-1].activation.is_compared and not problem.architecture.output.is_compared
         return vote_problem(problem, self.network_) if is_vote else problem
 
 
@@ -116,17 +115,6 @@ def _class_factors(class_weight: object, labels: NDArray[Any]) -> NDArray[np.flo
         raise InvalidInputError(f"class_weight={class_weight!r} must have finite weights that are not negative.")
     factors: NDArray[np.float64] = compute_sample_weight(class_weight, labels)
     return factors
-
-
-def _output(output: object, n_classes: int) -> tuple[Activation, int]:
-    """The last layer for so many classes; for one_vs_one that of each pair's network."""
-    if output not in OUTPUTS:
-        raise InvalidInputError(f"output={output!r} is not known; choose one of {', '.join(map(repr, OUTPUTS))}.")
-    if n_classes == 2 or output == "one_vs_one":
-        return STEP, 1
-    if output == "one_hot":
-        return ARGMAX, n_classes
-    return Staircase(tuple(range(n_classes))), 1
 
 
 def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[np.int64]:

@@ -19,7 +19,6 @@ from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.estimators.step_regressor import StepRegressor
-from stepnet.model.activation import ARGMAX, IDENTITY
 from stepnet.model.network import Network
 from stepnet.problem.architecture import checked_hidden
 from stepnet.runtime.files import write_atomically
@@ -104,11 +103,11 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
     )
     network, targets = Network.from_dict(content["network"]), content["targets"]
     last = network.layers[-1]
-    if network.n_features != content["n_features"] or (last.activation == IDENTITY) != ("classes" not in targets):
+    if network.n_features != content["n_features"] or last.activation.gives_numbers != ("classes" not in targets):
         raise ModelFileError("network, features and targets do not fit together")
     if isinstance(estimator, BaseStepClassifier):
         estimator.classes_ = np.array(targets["classes"], dtype=np.dtype(targets["dtype"]))
-        n_answers = last.width if last.activation == ARGMAX else last.activation.n_thresholds + 1
+        n_answers = last.activation.n_answers(last.width)
         if estimator.classes_.shape != (n_answers,):
             raise ModelFileError("network and classes do not fit together")
         kept = estimator.classes_.tolist()

@@ -14,7 +14,7 @@ from stepnet.methods.exact import Exact
 from stepnet.methods.learn import Learn
 from stepnet.methods.prove import Prove
 from stepnet.methods.search import Search
-from stepnet.model.activation import Staircase
+from stepnet.model.activations.staircase import Staircase
 from stepnet.problem.constraint import Constraint, Lowers, Raises
 from stepnet.problem.losses.registry import LOSSES
 from stepnet.problem.weights import Integers, Real

@@ -14,7 +14,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import FLOATS, checked_weights
 from stepnet.estimators.online import OnlineMixin
 from stepnet.methods.base import Method
-from stepnet.model.activation import IDENTITY
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture, checked_hidden
 from stepnet.problem.dataset import Dataset

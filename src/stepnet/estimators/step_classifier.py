@@ -16,7 +16,8 @@ from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote
 from stepnet.estimators.online import OnlineMixin
 from stepnet.estimators.pairs import train_pairs
 from stepnet.methods.base import Method
-from stepnet.model.network import Network, pairwise_votes
+from stepnet.model.network import Network
+from stepnet.model.votes import pairwise_votes
 from stepnet.problem.problem import Problem
 from stepnet.provers.pool import Pool
 from stepnet.runtime.limits import Budget

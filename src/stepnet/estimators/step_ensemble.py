@@ -18,7 +18,8 @@ from stepnet.estimators.pairs import pair_problems, require_votes, train_pair
 from stepnet.methods.base import Method
 from stepnet.methods.learn import Learn
 from stepnet.methods.prove import Prove
-from stepnet.model.network import Network, majority, pairwise_votes
+from stepnet.model.network import Network
+from stepnet.model.votes import majority, pairwise_votes
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget

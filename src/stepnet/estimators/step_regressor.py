@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from stepnet.estimators.base import FLOATS
 from stepnet.estimators.online import OnlineMixin
 from stepnet.methods.base import Method
-from stepnet.model.activation import IDENTITY
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset

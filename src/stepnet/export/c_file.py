@@ -12,7 +12,7 @@ from stepnet.export.c_layers import FloatForm, Form, IdentityForm, IntegerForm, 
 from stepnet.export.described import Described, describe
 from stepnet.export.integers import over_bits, over_integers
 from stepnet.export.size import CodeSize
-from stepnet.model.activation import IDENTITY
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Network
 
 INPUTS = ("floats", "integers", "bits")

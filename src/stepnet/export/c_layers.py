@@ -13,7 +13,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.export import c_routines as routines
 from stepnet.export.integers import Sums, digits, n_digits
 from stepnet.export.size import CodeSize
-from stepnet.model.activation import ARGMAX
+from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.arithmetic import MOST_SLICES, slice_bits, slices
 from stepnet.model.network import Layer
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
-from stepnet.model.activation import IDENTITY, Head
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Layer, Network
 
 
@@ -78,6 +78,6 @@ def describe(estimator: Any) -> Described:
 def _as_answered(network: Network) -> Network:
     """Without the outputs that no answer looks at: that of a step is its first neuron."""
     *below, last = network.layers
-    if isinstance(last.activation, Head) or last.width == 1:
+    if not last.activation.has_levels or last.width == 1:
         return network
     return Network((*below, Layer(last.weights[:1], last.thresholds[:1], last.activation)))

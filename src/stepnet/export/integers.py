@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from stepnet.model.activation import ARGMAX
+from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.network import Layer
 from stepnet.model.rules import at_least
 

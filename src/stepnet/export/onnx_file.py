@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from stepnet.errors import InvalidInputError, MissingExtraError
 from stepnet.export.described import Described, describe
 from stepnet.export.integers import Sums, digits, n_digits, over_bits, scaled
-from stepnet.model.activation import IDENTITY
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.arithmetic import slice_bits, slices
 from stepnet.model.network import Layer
 

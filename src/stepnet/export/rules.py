@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from stepnet.export.described import Described, describe
-from stepnet.model.activation import ARGMAX, IDENTITY, Head
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Layer
 from stepnet.model.rules import Words, hidden_names
 
@@ -58,7 +59,7 @@ def _used(layers: Sequence[Layer]) -> list[list[bool]]:
 
 def _answer(described: Described, layer: Layer, values: Sequence[float], names: Sequence[str]) -> list[str]:
     classes = _printable(described.class_names)
-    answers = () if isinstance(layer.activation, Head) else classes
+    answers = () if not layer.activation.has_levels else classes
     rules = [_rule(layer, j, values, names, answers) for j in range(layer.width)]
     if layer.activation == IDENTITY:
         labels = ["y"] if layer.width == 1 else [f"y{j + 1}" for j in range(layer.width)]

@@ -11,7 +11,6 @@ import numpy as np
 
 from stepnet.bounds.bound import ALL_NETWORKS
 from stepnet.errors import Answer
-from stepnet.model.activation import ARGMAX
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
@@ -91,7 +90,7 @@ def normalised(layer: Layer, architecture: Architecture) -> Layer:
     """
     thresholds = layer.thresholds.reshape(layer.width, -1)
     sizes = np.maximum(np.abs(layer.weights).max(axis=1, initial=0.0), np.abs(thresholds).max(axis=1))
-    if architecture.threshold == "layer" or layer.activation == ARGMAX:
+    if architecture.threshold == "layer" or layer.activation.is_compared:
         sizes = np.full_like(sizes, sizes.max())
     exponents = np.where(sizes > 0, np.ceil(np.log2(np.where(sizes > 0, sizes, 1.0))), 0.0)
     factors = np.ldexp(1.0, -exponents.astype(int))

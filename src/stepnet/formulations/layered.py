@@ -65,6 +65,9 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
     loss = problem.loss
     if not (loss.reads_values or loss.counts_errors):
         return Answer(f"loss={loss.name!r} is not written as a program. Use method='search'.")
+    output = architecture.output
+    if not (output.has_levels or output.is_compared or output.gives_numbers):
+        return Answer(f"an output by {output.name} is not written as a program. Use method='search'.")
     if problem.constraints.fewest and loss.reads_values:
         return Answer("sparsity='fewest' is for misclassified rows. Use a number of non-zero weights instead.")
     if reason := loss.refuses_architecture(architecture):

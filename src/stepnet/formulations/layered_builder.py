@@ -11,7 +11,7 @@ from stepnet.formulations.base import safe_margin
 from stepnet.formulations.layered_encoding import LayeredEncoding, counts
 from stepnet.formulations.real_output import RealOutput
 from stepnet.formulations.style import Style
-from stepnet.model.activation import ARGMAX, STEP
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Floats
 from stepnet.problem.constraint import Row
 from stepnet.problem.constraint_rows import add_halves, add_row, add_used
@@ -152,7 +152,7 @@ class LayeredBuilder:
             columns = self.model.add_columns(name, shape, -largest, largest)
         elif kind.thresholds is not None:
             columns = self._add_fixed_stairs(k, np.array(kind.thresholds))
-        elif kind == ARGMAX:
+        elif kind.is_compared:
             high = 0.0 if self.architecture.threshold != "neuron" else largest
             columns = self.model.add_columns(name, shape, -high, high, integer=integer)
         else:
@@ -261,7 +261,7 @@ class LayeredBuilder:
     def _add_output(self, k: int, signals: Variables | None, is_off: Variables | None) -> None:
         """Only the implications that a row's class needs: e = 0 puts the row into its class."""
         self.encoding.errors = self._add_errors()
-        if self.kinds[k] == ARGMAX:
+        if self.kinds[k].is_compared:
             self._add_argmax(k, signals)
             return
         for code in np.unique(self.y).tolist():

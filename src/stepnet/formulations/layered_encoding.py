@@ -16,9 +16,9 @@ from stepnet.formulations.base import (
 )
 from stepnet.formulations.real_output import RealOutput
 from stepnet.formulations.style import Style
-from stepnet.model.activation import ARGMAX, Staircase
+from stepnet.model.activations.base import Levels
 from stepnet.model.arithmetic import Floats
-from stepnet.model.network import Layer, Levels, Network
+from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
 from stepnet.solvers.model import Model, Variables
 
@@ -136,7 +136,7 @@ class LayeredEncoding(Encoding):
         if kind.n_thresholds == 1:
             thresholds = thresholds[:, 0]
         fixed = kind.thresholds if kind.thresholds is not None else architecture.fixed_threshold
-        if kind == ARGMAX:
+        if kind.is_compared:
             fixed = None
         if not architecture.domains[k].is_integer:
             layer = Layer(weights, thresholds, kind)
@@ -145,7 +145,7 @@ class LayeredEncoding(Encoding):
             grid = self.problem.scaling.grid if k == 0 else 1.0
             return Layer(np.round(weights), np.broadcast_to(np.multiply(fixed, grid), thresholds.shape), kind)
         # A learned threshold T moves to T - 1/2, which no sum of integers meets.
-        return Layer(np.round(weights), np.round(thresholds) - (0.0 if kind == ARGMAX else 0.5), kind)
+        return Layer(np.round(weights), np.round(thresholds) - (0.0 if kind.is_compared else 0.5), kind)
 
     def _encoded(self, k: int, layer: Layer) -> Layer:
         architecture = self.problem.architecture
@@ -179,7 +179,7 @@ def counts(problem: Problem) -> bool:
         (below.is_integer and last.is_integer and last.limit == 1)
         and (last.lower == 0 or below.lower == -below.upper)
         and (architecture.activation.n_thresholds == 1 and architecture.activation.thresholds is None)
-        and (isinstance(architecture.output, Staircase) and architecture.output.thresholds is None)
+        and (architecture.output.has_levels and architecture.output.thresholds is None)
     )
 
 

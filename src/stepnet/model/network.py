@@ -1,7 +1,7 @@
 """Layer and Network: what is learned, and what it answers.
 
 Layer k computes ``step(W h - t)``: neuron j is 1 where ``w_j·h >= t_j`` and 0 elsewhere; other
-activations are in :mod:`stepnet.model.activation`. The answer of a network is the level of its output neuron
+activations are in :mod:`stepnet.model.activations`. The answer of a network is the level of its output neuron
 (0 or 1 for a step), the number of the largest output, or the outputs themselves. Levels are exact:
 the sign of ``w·h - t`` is that of the rational number, whatever the rounding of float64.
 """
@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stepnet.errors import InvalidInputError, ModelFileError
-from stepnet.model.activation import ARGMAX, IDENTITY, STEP, Activation, Staircase, from_plain, to_plain
-from stepnet.model.arithmetic import Floats, accurate_sums, activations, argmax
+from stepnet.model.activations.base import Activation, Levels
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.registry import from_plain, to_plain
+from stepnet.model.activations.staircase import STEP
+from stepnet.model.arithmetic import Floats, activations
 from stepnet.model.rules import Words, hidden_names
 
-Levels = NDArray[np.int16]  # how many thresholds a neuron's value has reached: for steps, its bits
-
 _CHUNK = 200_000  # entries of a layer computed at a time: they should stay in the cache
-_SMALLEST = 5e-324  # the smallest positive float
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Network:
                     f"a layer of {below.width} neurons cannot feed a layer that expects "
                     f"{above.weights.shape[1]} inputs."
                 )
-            if below.activation in (ARGMAX, IDENTITY):
+            if not below.activation.has_levels:
                 raise InvalidInputError(f"only the last layer may have the activation {below.activation.name!r}.")
 
     @property
@@ -120,7 +120,7 @@ class Network:
         With the identity as its last activation, the outputs (rows × d_K) in float64.
         """
         outputs = [self._output(rows) for rows in self._chunks(X)]
-        if self.layers[-1].activation == IDENTITY:
+        if self.layers[-1].activation.gives_numbers:
             return np.concatenate([values for values, _ in outputs])
         return np.concatenate([levels for _, levels in outputs])[:, 0].astype(np.int64)
 
@@ -136,17 +136,9 @@ class Network:
         outputs, (rows × d_K) values of which the first largest is the answer, up to rounding; with a
         staircase as the output, 1 in the column of the answer.
         """
-        parts = []
-        is_single = self.layers[-1].activation == STEP and self.widths[-1] == 1
-        for rows in self._chunks(X):
-            values, levels = self._output(rows)
-            values = np.nan_to_num(values)  # sums that overflow both ways; their sign is known
-            if self.layers[-1].activation.n_thresholds > 1:
-                values = np.eye(self.layers[-1].activation.n_thresholds + 1)[levels[:, 0]]
-            if is_single:
-                values = np.where(levels > 0, np.maximum(values, _SMALLEST), np.minimum(values, -_SMALLEST))[:, 0]
-            parts.append(values)
-        return np.concatenate(parts)
+        outputs, activation = (self._output(rows) for rows in self._chunks(X)), self.layers[-1].activation
+        # Sums that overflow both ways are no numbers; their sign is known.
+        return np.concatenate([activation.scores(np.nan_to_num(values), levels) for values, levels in outputs])
 
     def margin(self, X: ArrayLike) -> float:
         """The smallest Euclidean distance of a row to a hyperplane that its answer hangs on.
@@ -155,8 +147,11 @@ class Network:
         no row hangs on any neuron, infinity.
         """
         layer = self.layers[0]
-        if layer.activation in (ARGMAX, IDENTITY):
-            return self._class_margin(X)
+        if not layer.activation.has_levels:
+            outputs = (self._output(rows) for rows in self._chunks(X))
+            return min(
+                float(layer.activation.distances(layer.weights, *output).min(initial=np.inf)) for output in outputs
+            )
         # Scaled by the largest weight, so that no square over- or underflows.
         sizes = np.abs(layer.weights).max(axis=1, initial=0.0)
         scales = np.where(sizes > 0, sizes, 1.0)
@@ -172,21 +167,6 @@ class Network:
                     distances = np.where(is_next, np.abs(values[:, j]) / scales[j] / lengths[j], np.inf)
                     other = 2 * number + 1 - levels[:, j]
                     smallest = min(smallest, self._nearest_hanging(levels, j, other, distances, smallest))
-        return smallest
-
-    def _class_margin(self, X: ArrayLike) -> float:
-        """Of a single layer: the distance to the next class, or infinity where outputs are all there is."""
-        layer, smallest = self.layers[0], np.inf
-        if layer.activation == IDENTITY:
-            return smallest
-        apart = np.linalg.norm(layer.weights[:, None] - layer.weights[None], axis=2)
-        for rows in self._chunks(X):
-            values, codes = self._output(rows)
-            best = codes[:, 0]
-            lead = values[np.arange(len(values)), best, None] - values
-            with np.errstate(divide="ignore", invalid="ignore"):
-                distances = np.where(apart[best] > 0, lead / apart[best], np.inf)
-            smallest = min(smallest, float(distances.min(initial=np.inf)))
         return smallest
 
     def _nearest_hanging(self, levels: Levels, j: int, other: Levels, distances: Floats, below: float) -> float:
@@ -230,7 +210,7 @@ class Network:
         Only the neurons that it feeds are looked at: wide networks of votes have few of them each.
         """
         layer = self.layers[1]
-        if not isinstance(layer.activation, Staircase):
+        if not layer.activation.has_levels:
             return np.ones(len(outputs), dtype=bool)
         fed = np.flatnonzero(layer.weights[:, j])
         used = np.flatnonzero(layer.weights[fed].any(axis=0))
@@ -261,8 +241,8 @@ class Network:
                 rule = words.rule(layer.activation, weights, ends, names, values=values, answers=answers)
                 lines.append(f"  {name}: {rule}")
             names, values = own, layer.activation.values
-        if self.layers[-1].activation == ARGMAX:
-            lines.append("  the largest answers, the first of equal ones")
+        if reading := self.layers[-1].activation.reading:
+            lines.append(f"  {reading}")
         return "\n".join(lines)
 
     @property
@@ -303,19 +283,9 @@ class Network:
         """Values ``w·h - t`` (of the first threshold) and exact levels, layer by layer."""
         signals = rows
         for layer in self.layers:
-            if layer.activation == ARGMAX:
-                values, codes = argmax(signals, layer.weights, layer.thresholds)
-                yield values, codes[:, None].astype(np.int16)
-            elif layer.activation == IDENTITY:
-                values = accurate_sums(signals, layer.weights, layer.thresholds)
-                yield values, np.empty((len(signals), 0), dtype=np.int16)
-            else:
-                first, *others = layer.thresholds.reshape(layer.width, -1).T
-                values, signs = activations(signals, layer.weights, first)
-                levels = (signs >= 0).astype(np.int16)
-                for thresholds in others:
-                    levels += activations(signals, layer.weights, thresholds)[1] >= 0
-                yield values, levels
+            values, levels = layer.activation.read(signals, layer.weights, layer.thresholds)
+            yield values, levels
+            if layer.activation.has_levels:
                 signals = layer.outputs(levels)
 
     def _output(self, rows: Floats) -> tuple[Floats, Levels]:
@@ -341,54 +311,3 @@ def _numbers(values: Any, n_axes: int) -> Floats:
 
 def _output_names(layer: Layer) -> list[str]:
     return ["output"] if layer.width == 1 else [f"output {j + 1}" for j in range(layer.width)]
-
-
-def majority(networks: Sequence[Network]) -> Network:
-    """The majority vote of networks with one output bit each, as one network with one more layer.
-
-    Members are laid side by side; shallower ones pass their bit on. A tie, possible with an even
-    number of members, counts as 0.
-    """
-    n_votes = len(networks)
-    return Network((*_side_by_side(networks), Layer(np.ones((1, n_votes)), np.array([n_votes // 2 + 0.5]))))
-
-
-def pairwise_votes(networks: Sequence[Network], n_classes: int) -> Network:
-    """One network for each pair a < b of classes, as one network: the class with most votes, the lowest if equal.
-
-    The bit of a pair is a vote for b, its absence one for a. The networks come in rounds of all pairs
-    (0, 1), (0, 2), ..., (1, 2), ...; several rounds vote together.
-    """
-    pairs = [(a, b) for a in range(n_classes) for b in range(a + 1, n_classes)]
-    votes, offsets = np.zeros((n_classes, len(networks))), np.zeros(n_classes)
-    for number in range(len(networks)):
-        a, b = pairs[number % len(pairs)]
-        votes[b, number], votes[a, number] = 1.0, -1.0
-        offsets[a] -= 1.0  # a vote for a where the bit is 0
-    return Network((*_side_by_side(networks), Layer(votes, offsets, ARGMAX)))
-
-
-def _side_by_side(networks: Sequence[Network]) -> list[Layer]:
-    """Networks that see the same rows as one, with all of their output bits."""
-    depth = max(len(network.layers) for network in networks)
-    members = [_deepened(network, depth).layers for network in networks]
-    layers = [members[0][0].with_(np.vstack([m[0].weights for m in members]), _stacked(members, 0))]
-    for k in range(1, depth):
-        blocks = [m[k].weights for m in members]
-        weights = np.zeros((sum(len(block) for block in blocks), sum(block.shape[1] for block in blocks)))
-        row = column = 0
-        for block in blocks:
-            weights[row : row + len(block), column : column + block.shape[1]] = block
-            row, column = row + len(block), column + block.shape[1]
-        layers.append(members[0][k].with_(weights, _stacked(members, k)))
-    return layers
-
-
-def _stacked(members: Sequence[tuple[Layer, ...]], k: int) -> Floats:
-    return np.concatenate([m[k].thresholds for m in members])
-
-
-def _deepened(network: Network, depth: int) -> Network:
-    """Layers on top that pass the output bit on."""
-    passing = Layer(np.array([[1.0]]), np.array([0.5]))
-    return Network((*network.layers, *[passing] * (depth - len(network.layers))))

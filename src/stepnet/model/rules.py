@@ -8,7 +8,8 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TypeVar
 
-from stepnet.model.activation import STEP, Activation, Head
+from stepnet.model.activations.base import Activation
+from stepnet.model.activations.staircase import STEP
 
 Number = TypeVar("Number", int, Fraction)
 
@@ -41,7 +42,7 @@ class Words:
 
         ``values`` are those its inputs can have, if there are only so many; ``answers`` are the classes of an output.
         """
-        if isinstance(activation, Head):
+        if not activation.has_levels:
             return self.sum([*weights, -thresholds[0]], [*inputs, ""])
         if activation.n_thresholds > 1:
             names = answers or [self.number(value) for value in activation.values]

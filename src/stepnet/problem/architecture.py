@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.activation import ARGMAX, IDENTITY, STEP, Activation, activation
+from stepnet.model.activations.base import Activation
+from stepnet.model.activations.registry import activation
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.network import Network
 from stepnet.problem.weights import Real, WeightDomain, weight_domains
 from stepnet.runtime.numbers import is_finite_number, is_integer
@@ -53,7 +55,7 @@ class Architecture:
                 f"Staircase(values, thresholds) or learned. Use threshold='neuron'."
             )
         domains = weight_domains(weights, len(widths) + 1)
-        if output == IDENTITY:
+        if output.gives_numbers:
             domains = _with_real_output(domains, weights, widths)
         return cls(n_features, widths, rule, domains, (*(stairs for _ in widths), output), n_outputs, intercept)
 
@@ -111,13 +113,13 @@ class Architecture:
                 return f"its activation {layer.activation.name} is not {kind.name}"
             if kind.thresholds is not None and (layer.thresholds.reshape(layer.width, -1) != kind.thresholds).any():
                 return f"its thresholds {layer.thresholds} are not {kind.thresholds}"
-            if kind == IDENTITY and not self.intercept and layer.thresholds.any():
+            if kind.gives_numbers and not self.intercept and layer.thresholds.any():
                 return f"its outputs have intercepts {-layer.thresholds}, and the problem has intercept=False"
-            if kind.n_thresholds == 1 and kind.thresholds is None and kind not in (ARGMAX, IDENTITY):
+            if kind.n_thresholds == 1 and kind.thresholds is None and kind.has_levels:
                 wanted = layer.thresholds[0] if self.threshold == "layer" else self.fixed_threshold
                 if wanted is not None and (layer.thresholds != wanted).any():
                     return f"its thresholds {layer.thresholds} do not fit threshold={self.threshold!r}"
-            if kind == ARGMAX and self.threshold != "neuron" and (layer.thresholds != layer.thresholds[0]).any():
+            if kind.is_compared and self.threshold != "neuron" and (layer.thresholds != layer.thresholds[0]).any():
                 return f"its outputs have thresholds {layer.thresholds} of their own, not threshold={self.threshold!r}"
             if not domain.contains(layer.weights):
                 return f"its weights are not {domain.name}"

@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.activation import ARGMAX, IDENTITY
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
@@ -104,7 +103,8 @@ class Raises:
         word = "raise" if self._sign > 0 else "lower"
         title = f"{self.feature} may only {word} the score"
         values = architecture.activation.values
-        if architecture.output == ARGMAX or list(values) != sorted(values):
+        output = architecture.output
+        if not (output.has_levels or output.gives_numbers) or list(values) != sorted(values):
             raise InvalidInputError(
                 f"constraint {title!r} needs one score and neurons whose values rise. Use output='ordinal', and a "
                 f"Staircase with rising values."
@@ -241,7 +241,9 @@ def _check_scale(
 ) -> None:
     """Real step neurons have no scale of their own."""
     neurons = {(k, j) for (k, j, _), _ in terms}
-    is_free = [not architecture.domains[k].is_integer and architecture.activations[k] != IDENTITY for k, _ in neurons]
+    is_free = [
+        not architecture.domains[k].is_integer and not architecture.activations[k].gives_numbers for k, _ in neurons
+    ]
     sides = [side for side in (lower, upper) if np.isfinite(side)]
     if any(is_free) and (len(neurons) > 1 or any(sides)):
         raise InvalidInputError(

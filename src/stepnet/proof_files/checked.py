@@ -19,7 +19,7 @@ import numpy as np
 
 from stepnet.certificate.verification import Check, Verification
 from stepnet.errors import InvalidInputError, StepnetError
-from stepnet.model.activation import STEP
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset

@@ -20,7 +20,7 @@ from stepnet.estimators.base import BaseStep
 from stepnet.estimators.classifier import BaseStepClassifier
 from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
-from stepnet.model.activation import ARGMAX
+from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.report.format import clean

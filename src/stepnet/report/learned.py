@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.model.activation import ARGMAX, IDENTITY
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.model.rules import Words, hidden_names

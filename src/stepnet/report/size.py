@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.model.activation import IDENTITY
+from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.weights import BINARY, SIGN, Integers, Real, WeightDomain, weight_domains

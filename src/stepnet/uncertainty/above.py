@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.model.activation import ARGMAX, Staircase
+from stepnet.model.activations.staircase import Staircase
 from stepnet.model.arithmetic import Floats
+from stepnet.model.intervals import doubt_of, ranges_of_sums
 from stepnet.model.network import Layer, Network
 
 Integers = NDArray[np.int64]
-
-_DOUBT = 1e-9  # relative: sums this close to a threshold may lie on either side
 
 
 class Above:
@@ -41,31 +40,19 @@ class Above:
             return np.asarray((low[:, 0] != classes) | (high[:, 0] != classes))
         least, most = self._below_last(low, high)
         last = self.layers[-1]
-        if last.activation != ARGMAX:
-            below, above = _levels(last, least, most)
-            return np.asarray((below[:, 0] != classes) | (above[:, 0] != classes))
-        missed = np.zeros(len(low), dtype=bool)
-        for code in np.unique(classes).tolist():
-            members = classes == code
-            others = np.delete(np.arange(last.width), code)
-            leads = last.weights[others] - last.weights[code]
-            offsets = last.thresholds[others] - last.thresholds[code]
-            _, top = _sums(leads, least[members], most[members])
-            doubt = _doubt(leads, least[members], most[members], offsets)
-            missed[members] = (top >= offsets - doubt).any(axis=1)
-        return missed
+        return last.activation.could_miss(last.weights, last.thresholds, least, most, classes)
 
     def value_ranges(self, low: Integers, high: Integers) -> tuple[Floats, Floats]:
         """Between which ``w·h - t`` of the last layer lies."""
         least, most = self._below_last(low, high)
         last = self.layers[-1]
-        bottom, top = _sums(last.weights, least, most)
-        doubt = _doubt(last.weights, least, most, last.thresholds) * 1e-3
+        bottom, top = ranges_of_sums(last.weights, least, most)
+        doubt = doubt_of(last.weights, least, most, last.thresholds) * 1e-3
         return bottom - last.thresholds - doubt, top - last.thresholds + doubt
 
     def sums(self, k: int, low: Integers, high: Integers) -> tuple[Floats, Floats]:
         """Between which w·h of the neurons of layer k (0 is the first above the first) lies."""
-        return _sums(self.layers[k].weights, *self._below(k, low, high))
+        return ranges_of_sums(self.layers[k].weights, *self._below(k, low, high))
 
     def _below_last(self, low: Integers, high: Integers) -> tuple[Floats, Floats]:
         return self._below(len(self.layers) - 1, low, high)
@@ -73,31 +60,10 @@ class Above:
     def _below(self, k: int, low: Integers, high: Integers) -> tuple[Floats, Floats]:
         least, most = _ranges(self.first, low, high)
         for layer in self.layers[:k]:
-            least, most = _ranges(layer, *_levels(layer, least, most))
+            assert isinstance(layer.activation, Staircase)  # as are all layers below the last
+            low, high = layer.activation.level_ranges(layer.weights, layer.thresholds, least, most)
+            least, most = _ranges(layer, low, high)
         return least, most
-
-
-def _levels(layer: Layer, least: Floats, most: Floats) -> tuple[Integers, Integers]:
-    assert isinstance(layer.activation, Staircase)
-    bottom, top = _sums(layer.weights, least, most)
-    thresholds = layer.thresholds.reshape(layer.width, -1)
-    doubt = _doubt(layer.weights, least, most, np.abs(thresholds).max(axis=1))
-    low, high = np.zeros(bottom.shape, dtype=np.int64), np.zeros(top.shape, dtype=np.int64)
-    for threshold in thresholds.T:
-        low += bottom >= threshold + doubt
-        high += top >= threshold - doubt
-    return low, high
-
-
-def _sums(weights: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
-    up, down = np.maximum(weights, 0.0).T, np.minimum(weights, 0.0).T
-    return least @ up + most @ down, most @ up + least @ down
-
-
-def _doubt(weights: Floats, least: Floats, most: Floats, thresholds: Floats) -> Floats:
-    """Of every neuron, for all rows alike."""
-    largest = np.maximum(np.abs(least).max(axis=0, initial=0.0), np.abs(most).max(axis=0, initial=0.0))
-    return np.asarray(_DOUBT * (np.abs(weights) @ largest + np.abs(thresholds)))
 
 
 def _ranges(layer: Layer, low: Integers, high: Integers) -> tuple[Floats, Floats]:

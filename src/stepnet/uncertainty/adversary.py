@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError, SolverFailure
-from stepnet.model.activation import IDENTITY
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.uncertainty.above import Above
@@ -67,7 +66,7 @@ class Adversary:
     """Attacks on one network by moves measured as an uncertainty set does; the radius of the set plays no part."""
 
     def __init__(self, network: Network, uncertainty: Uncertainty, most_nodes: int = 20_000) -> None:
-        if network.layers[-1].activation == IDENTITY and len(network.layers) > 1:
+        if network.layers[-1].activation.gives_numbers and len(network.layers) > 1:
             raise InvalidInputError("an attack changes a class; the outputs of this network are numbers.")
         self.network, self.uncertainty, self.most_nodes = network, uncertainty, most_nodes
         self.planes = Hyperplanes(network, uncertainty)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.activation import ARGMAX, IDENTITY
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.uncertainty.halfspaces import Halfspaces
@@ -25,7 +24,7 @@ class Hyperplanes:
 
     def __init__(self, network: Network, uncertainty: Uncertainty) -> None:
         first = network.layers[0]
-        if first.activation == IDENTITY or (len(network.layers) == 1 and first.activation == ARGMAX):
+        if not first.activation.has_levels:
             raise InvalidInputError(
                 "an attack needs a step layer below the outputs; this network has none. Use hidden=(1,) or more."
             )

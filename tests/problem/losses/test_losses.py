@@ -11,7 +11,8 @@ from brute_force import rational_outputs
 from stepnet import Absolute, Hinge, Squared
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.errors import InvalidInputError
-from stepnet.model.activation import IDENTITY, STEP, Staircase
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import STEP, Staircase
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from stepnet.constructions.last_layer import cautious
 from stepnet.errors import Answer
-from stepnet.model.activation import SIGN, STEP
+from stepnet.model.activations.staircase import SIGN, STEP
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture

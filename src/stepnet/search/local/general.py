@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from stepnet.constructions.last_layer import best_last_layer
 from stepnet.constructions.random_network import random_scaled_network
-from stepnet.model.activation import ARGMAX
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.constraint import Row
@@ -125,7 +124,7 @@ class _Climber:
         self.T = [layer.thresholds.reshape(layer.width, -1).copy() for layer in network.layers]
         self.given = [T.copy() for T in self.T]
         for k, (kind, domain) in enumerate(zip(self.kinds, self.domains, strict=True)):
-            if domain.is_integer and kind != ARGMAX:
+            if domain.is_integer and not kind.is_compared:
                 self.T[k] = np.ceil(self.T[k]) - 0.5  # the same, and no sum of integers meets it
         widths = self.architecture.widths if self.real is None else self.architecture.hidden
         self.constraints = problem.constraints
@@ -223,7 +222,7 @@ class _Climber:
     def _shares_integer_threshold(self, k: int) -> bool:
         """Whether the neurons of a layer have one threshold that weights cannot take up."""
         is_shared = self.architecture.threshold == "layer" and len(self.W[k]) > 1
-        return is_shared and self.domains[k].is_integer and self.kinds[k] != ARGMAX
+        return is_shared and self.domains[k].is_integer and not self.kinds[k].is_compared
 
     def _move_shared_threshold(self, k: int) -> bool:
         """Shift the threshold of a whole layer by a small integer."""
@@ -295,16 +294,10 @@ class _Climber:
                 result.append(values)
         return result
 
-    def _answers(self, values: Floats) -> NDArray[np.int64]:
-        """From the values of the output layer."""
-        if self.kinds[-1] == ARGMAX:
-            return np.asarray((values - self.T[-1][:, 0]).argmax(axis=1))
-        return np.asarray((values[:, 0, None] >= self.T[-1][0]).sum(axis=1))
-
     def _row_costs(self, values: Floats, row_weights: Floats) -> Floats:
         """What each row costs, from the values of the output layer."""
         if self.answered is not None:
-            return row_weights * self.answered.answer_costs(self._answers(values), self.y)
+            return row_weights * self.answered.answer_costs(self.kinds[-1].answers(values, self.T[-1]), self.y)
         assert self.real is not None
         return np.asarray(row_weights * self.real.costs(values - self.T[-1][:, 0], self.y).sum(axis=1))
 
@@ -312,16 +305,9 @@ class _Climber:
         """The thresholds between the levels of a neuron (rows × L) and each row's cost at every level."""
         m = len(self.rows)
         if k == len(self.W) - 1:
-            if self.kinds[k] != ARGMAX:
-                costs = self.penalties[:, None] * (np.arange(self.T[k].shape[1] + 1) != self.y[:, None])
-                return np.broadcast_to(self.T[k][0], (m, self.T[k].shape[1])), costs
-            lead = self.signals[-1] - self.T[k][:, 0]
-            lead[:, j] = -np.inf
-            best = lead.argmax(axis=1)
-            at = lead[np.arange(m), best] + self.T[k][j, 0]
-            # The lowest code wins a tie, so a higher one has to get past it.
-            at = np.where(best < j, np.nextafter(at, np.inf), at)
-            return at[:, None], self.penalties[:, None] * np.column_stack([best != self.y, self.y != j])
+            assert self.answered is not None  # the others leave the last layer to a convex problem
+            at, answers = self.kinds[k].switches(self.signals[-1], self.T[k], j)
+            return at, self.penalties[:, None] * self.answered.answer_costs(answers, self.y[:, None])
         n_levels = self.T[k].shape[1] + 1
         costs = np.empty((m, n_levels))
         signals = self.signals[k + 1].copy()
@@ -360,7 +346,7 @@ class _Climber:
         if size > 1e6:
             return None
         is_free = self.architecture.threshold == "neuron" and self.kinds[k].thresholds is None
-        if is_free and self.kinds[k] != ARGMAX and (size > 4 or 0 < size < 0.25):
+        if is_free and not self.kinds[k].is_compared and (size > 4 or 0 < size < 0.25):
             weights, own = weights / size, own / size
         return found[0], weights, own
 

@@ -16,7 +16,6 @@ from scipy.optimize import minimize as scipy_minimise
 
 from stepnet.constructions.random_network import random_scaled_network
 from stepnet.errors import YES, Answer
-from stepnet.model.activation import ARGMAX, IDENTITY
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.losses.base import RealLoss
@@ -283,7 +282,7 @@ class _Climber:
         if not is_free or self.rng.random() < 0.6:
             weights[j] = self._tried_weights(k, j)
         trials = [layer.with_(weights, layer.thresholds)]
-        if is_free or layer.activation == IDENTITY:
+        if is_free or layer.activation.gives_numbers:
             self.layers[k] = trials[0]
             trials += [layer.with_(weights, thresholds) for thresholds in self._tried_thresholds(k, j)]
         losses = [self._penalised_with(k, trial) for trial in [layer, *trials]]
@@ -314,7 +313,7 @@ class _Climber:
         """With one threshold between two of the places where rows surely cross it; of other outputs, a shift."""
         layer = self.layers[k]
         own = layer.thresholds.reshape(layer.width, -1)
-        if layer.activation in (ARGMAX, IDENTITY):
+        if not layer.activation.has_levels:
             shifted = own.copy()
             shifted[j] += self.rng.normal() * 10.0 ** -self.rng.integers(3)
             return [shifted.reshape(layer.thresholds.shape)]

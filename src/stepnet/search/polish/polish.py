@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.errors import SolverFailure
-from stepnet.model.activation import STEP, Staircase
+from stepnet.model.activations.base import Levels
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Floats, activations
-from stepnet.model.network import Layer, Levels, Network
+from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
 from stepnet.search.polish.robust import robustly_polished
@@ -32,7 +33,7 @@ def centred(problem: Problem, network: Network) -> Network:
     layers: list[Layer] = []
     signals = problem.dataset.X
     for k, layer in enumerate(network.layers):
-        if layer.activation.n_thresholds > 1 or not isinstance(layer.activation, Staircase):
+        if layer.activation.n_thresholds > 1 or not layer.activation.has_levels:
             layers.extend(network.layers[k:])  # what follows is left as it is
             break
         values, _ = activations(signals, layer.weights, np.zeros(layer.width))

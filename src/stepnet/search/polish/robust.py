@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from stepnet.constructions.robust_neuron import RobustRows
-from stepnet.model.activation import STEP
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.above import Above

@@ -1,0 +1,66 @@
+"""Argmax: the neuron with the largest a - t answers, the first of equal ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.model.activations.base import Codes, Levels, Output
+from stepnet.model.arithmetic import Floats, argmax
+from stepnet.model.intervals import doubt_of, ranges_of_sums
+
+
+@dataclass(frozen=True)
+class Argmax(Output):
+    """The largest a - t answers."""
+
+    name = "argmax"
+    is_compared = True
+    reading = "the largest answers, the first of equal ones"
+
+    def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
+        values, codes = argmax(signals, weights, thresholds)
+        return values, codes[:, None].astype(np.int16)
+
+    def n_answers(self, width: int) -> int:
+        return width
+
+    def answers(self, sums: Floats, thresholds: Floats) -> Codes:
+        return np.asarray((sums - thresholds[:, 0]).argmax(axis=1))
+
+    def switches(self, sums: Floats, thresholds: Floats, j: int) -> tuple[Floats, Codes]:
+        """Behind the best of the others, and before it."""
+        lead = sums - thresholds[:, 0]
+        lead[:, j] = -np.inf
+        best = lead.argmax(axis=1)
+        at = lead[np.arange(len(sums)), best] + thresholds[j, 0]
+        # The lowest code wins a tie, so a higher one has to get past it.
+        at = np.where(best < j, np.nextafter(at, np.inf), at)
+        return at[:, None], np.column_stack([best, np.full(len(sums), j)])
+
+    def distances(self, weights: Floats, values: Floats, levels: Levels) -> Floats:
+        apart = np.linalg.norm(weights[:, None] - weights[None], axis=2)[levels[:, 0]]
+        lead = values[np.arange(len(values)), levels[:, 0], None] - values
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(apart > 0, lead / apart, np.inf).min(axis=1))
+
+    def could_miss(
+        self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes
+    ) -> NDArray[np.bool_]:
+        missed = np.zeros(len(least), dtype=bool)
+        for code in np.unique(classes).tolist():
+            members = classes == code
+            others = np.delete(np.arange(len(weights)), code)
+            leads, offsets = weights[others] - weights[code], thresholds[others] - thresholds[code]
+            _, top = ranges_of_sums(leads, least[members], most[members])
+            doubt = doubt_of(leads, least[members], most[members], offsets)
+            missed[members] = (top >= offsets - doubt).any(axis=1)
+        return missed
+
+    def constant_thresholds(self, code: int, width: int, beyond: float) -> Floats:
+        return np.where(np.arange(width) == code, -beyond, beyond)
+
+
+ARGMAX = Argmax()

@@ -1,0 +1,36 @@
+"""Identity: the values a - t themselves, as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stepnet.model.activations.base import Codes, Levels, Output
+from stepnet.model.arithmetic import Floats, accurate_sums
+
+
+@dataclass(frozen=True)
+class Identity(Output):
+    """The values a - t are the answer; the same on every machine."""
+
+    name = "identity"
+    gives_numbers = True
+
+    def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
+        return accurate_sums(signals, weights, thresholds), np.empty((len(signals), 0), dtype=np.int16)
+
+    def n_answers(self, width: int) -> int:
+        return 0
+
+    def answers(self, sums: Floats, thresholds: Floats) -> Codes:
+        raise TypeError("numbers are no answers of classes")
+
+    def switches(self, sums: Floats, thresholds: Floats, j: int) -> tuple[Floats, Codes]:
+        raise TypeError("numbers are no answers of classes")
+
+    def distances(self, weights: Floats, values: Floats, levels: Levels) -> Floats:
+        return np.full(len(values), np.inf)
+
+
+IDENTITY = Identity()

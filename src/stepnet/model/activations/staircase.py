@@ -1,0 +1,119 @@
+"""Staircase: values on intervals of the line; the step and the sign are its two-valued cases.
+
+A staircase has values v_0, ..., v_L and thresholds t_1 <= ... <= t_L: it gives v_l where l of the thresholds lie at or
+below a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.errors import InvalidInputError
+from stepnet.model.activations.base import Activation, Codes, Levels
+from stepnet.model.arithmetic import Floats, activations
+from stepnet.model.intervals import doubt_of, ranges_of_sums
+from stepnet.runtime.numbers import is_finite_number
+
+
+def _numbers(name: str, values: object) -> tuple[float, ...]:
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise InvalidInputError(f"{name}={values!r} of a Staircase must be a sequence of numbers.")
+    numbers = tuple(values)
+    if not all(is_finite_number(value) for value in numbers):
+        raise InvalidInputError(f"{name}={numbers!r} of a Staircase must be finite numbers.")
+    return tuple(float(value) for value in numbers)
+
+
+@dataclass(frozen=True)
+class Staircase(Activation):
+    """Values on half-open intervals that tile the line, lowest interval first; they need not rise.
+
+    Parameters
+    ----------
+    values : sequence of numbers
+        At least two.
+    thresholds : sequence of numbers, optional
+        The ends of the intervals, one less than values, in order; learned by each neuron if not given.
+    """
+
+    values: tuple[float, ...]
+    thresholds: tuple[float, ...] | None = None
+
+    has_levels = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", _numbers("values", self.values))
+        if len(self.values) < 2 or len(set(self.values)) < 2:
+            raise InvalidInputError(f"Staircase(values={self.values!r}) needs at least two different values.")
+        if self.thresholds is None:
+            return
+        thresholds = _numbers("thresholds", self.thresholds)
+        object.__setattr__(self, "thresholds", thresholds)
+        if len(thresholds) != len(self.values) - 1 or list(thresholds) != sorted(thresholds):
+            raise InvalidInputError(
+                f"thresholds={thresholds!r} must be in order and one less than the {len(self.values)} values."
+            )
+
+    @property
+    def n_thresholds(self) -> int:  # type: ignore[override]
+        return len(self.values) - 1
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        if self.values == (0.0, 1.0):
+            return "step"
+        return "sign" if self.values == (-1.0, 1.0) else f"staircase {self.values}"
+
+    def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
+        first, *others = thresholds.reshape(len(weights), -1).T
+        values, signs = activations(signals, weights, first)
+        levels = (signs >= 0).astype(np.int16)
+        for one in others:
+            levels += activations(signals, weights, one)[1] >= 0
+        return values, levels
+
+    def n_answers(self, width: int) -> int:
+        return len(self.values)
+
+    def answers(self, sums: Floats, thresholds: Floats) -> Codes:
+        return np.asarray((sums[:, 0, None] >= thresholds[0]).sum(axis=1))
+
+    def switches(self, sums: Floats, thresholds: Floats, j: int) -> tuple[Floats, Codes]:
+        shape = len(sums), self.n_thresholds
+        return np.broadcast_to(thresholds[0], shape), np.broadcast_to(np.arange(shape[1] + 1), (shape[0], shape[1] + 1))
+
+    def scores(self, values: Floats, levels: Levels) -> Floats:
+        """1 in the column of the answer; of one step, the value, positive just where the neuron is on."""
+        if self.n_thresholds > 1:
+            return np.eye(self.n_thresholds + 1)[levels[:, 0]]
+        if self == STEP and values.shape[1] == 1:
+            return np.where(levels > 0, np.maximum(values, _SMALLEST), np.minimum(values, -_SMALLEST))[:, 0]
+        return values
+
+    def level_ranges(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats) -> tuple[Codes, Codes]:
+        """The lowest and highest levels (rows × neurons) of signals between two ends; wider where that is in doubt."""
+        bottom, top = ranges_of_sums(weights, least, most)
+        thresholds = thresholds.reshape(len(weights), -1)
+        doubt = doubt_of(weights, least, most, np.abs(thresholds).max(axis=1))
+        low, high = np.zeros(bottom.shape, dtype=np.int64), np.zeros(top.shape, dtype=np.int64)
+        for threshold in thresholds.T:
+            low += bottom >= threshold + doubt
+            high += top >= threshold - doubt
+        return low, high
+
+    def could_miss(
+        self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes
+    ) -> NDArray[np.bool_]:
+        below, above = self.level_ranges(weights, thresholds, least, most)
+        return np.asarray((below[:, 0] != classes) | (above[:, 0] != classes))
+
+    def constant_thresholds(self, code: int, width: int, beyond: float) -> Floats:
+        return np.where(np.arange(self.n_thresholds) < code, -beyond, beyond)
+
+
+STEP, SIGN = Staircase((0.0, 1.0)), Staircase((-1.0, 1.0))
+_SMALLEST = 5e-324  # the smallest positive float
