@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 _MOST_LINES = 500  # of a table
 
@@ -63,6 +63,7 @@ class Code:
 
 
 Block = Paragraph | Notice | TableBlock | Figure | Code
+BLOCKS = get_args(Block)
 
 
 @dataclass(frozen=True)
