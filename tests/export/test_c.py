@@ -1,6 +1,8 @@
 """Exported C answers as predict does, for every row, and complains about what it cannot read."""
 
+import contextlib
 import subprocess
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -53,6 +55,38 @@ NETWORKS = {
     for name, activation in ACTIVATIONS.items()
     for above in (real, whole)
 }
+
+
+def sources():
+    """The C of every network, for all inputs that it has a file for."""
+    rng = np.random.default_rng(0)
+    numbers = (fitted(real(rng, 4, 3), real(rng, 2, 4, IDENTITY)),)
+    for model in (*(fitted(*layers(rng)) for layers in NETWORKS.values()), *numbers):
+        for inputs in ("floats", "integers", "bits"):
+            with contextlib.suppress(InvalidInputError):
+                yield to_c(model, inputs=inputs)
+
+
+def test_templates_are_filled_in_and_none_is_left_unused():
+    used = set()
+    for source in sources():
+        assert not set("@$") & set(source)
+        used.update(source.splitlines())
+    templates = list(files("stepnet.export").joinpath("templates").iterdir())
+    assert len(templates) > 20
+    for template in templates:
+        lines = {line.replace("@", "model_") for line in template.read_text().splitlines() if "$" not in line}
+        assert lines <= used, template.name
+
+
+def test_a_small_network_is_a_table_of_bits_and_what_their_count_must_reach():
+    model = fitted(Layer([[1.0, -1.0, 2.0]], [1.5]), classes=["no", "yes"])
+    lines = to_c(model, inputs="bits", name="tiny").split("*/", 1)[1]
+    # Bit planes: first of weights 1 and -1, then of 2; the sums are integers, so 1.5 is 2.
+    assert "tiny_planes1[] = {\n    0x00000001, 0x00000002, 0x00000004, 0x00000000,\n};" in lines
+    assert "tiny_spans1[] = {\n    {0, 1, 0},\n};" in lines
+    assert "static const int8_t tiny_thresholds1[] = {\n    2,\n};" in lines
+    assert 'tiny_classes[2] = {\n    "no",\n    "yes",\n};' in lines
 
 
 @pytest.mark.parametrize("name", NETWORKS)
