@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from stepnet.export.described import Described, describe
-from stepnet.model.activation import ARGMAX, IDENTITY, Head
 from stepnet.model.network import Layer
 from stepnet.model.rules import Words, hidden_names
 
@@ -58,12 +57,12 @@ def _used(layers: Sequence[Layer]) -> list[list[bool]]:
 
 def _answer(described: Described, layer: Layer, values: Sequence[float], names: Sequence[str]) -> list[str]:
     classes = _printable(described.class_names)
-    answers = () if isinstance(layer.activation, Head) else classes
+    answers = classes if layer.activation.has_levels else ()
     rules = [_rule(layer, j, values, names, answers) for j in range(layer.width)]
-    if layer.activation == IDENTITY:
+    if layer.activation.gives_numbers:
         labels = ["y"] if layer.width == 1 else [f"y{j + 1}" for j in range(layer.width)]
         return [f"{label} = {rule}" for label, rule in zip(labels, rules, strict=True)]
-    if layer.activation == ARGMAX:
+    if layer.activation.is_compared:
         scores = [f"score of {one} = {rule}" for one, rule in zip(classes, rules, strict=True)]
         return [*scores, "The class with the largest score answers, the first of equal ones."]
     return [f"{rules[0]}."]
