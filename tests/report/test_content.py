@@ -36,7 +36,7 @@ def test_neurons_are_rules_over_named_features(report):
 def test_neurons_count_the_rows_they_are_on_for_and_the_answers_that_hang_on_them(report):
     hidden, output = report.layers
     assert [neuron.rows for neuron in hidden.neurons] == [(1, 3), (3, 1)]
-    assert [neuron.hanging for neuron in hidden.neurons] == [3, 3]
+    assert [neuron.decided for neuron in hidden.neurons] == [3, 3]
     assert output.neurons[0].rows == (2, 2)
 
 

@@ -69,7 +69,7 @@ def _about_rules(report: Report) -> str:
     first = report.layers[0].neurons[0]
     if first.rows is not None:
         text += " Rows on: training rows that switch the neuron on."
-    if first.hanging is not None:
+    if first.decided is not None:
         text += " Hanging: training rows whose answer would be another with this neuron alone switched the other way."
     return text
 
@@ -77,28 +77,23 @@ def _about_rules(report: Report) -> str:
 def _rules(layer: NeuronLayer) -> Iterator[Block]:
     shown = sorted(layer.neurons, key=lambda neuron: -neuron.importance)[:_MOST_RULES]
     neurons = [neuron for neuron in layer.neurons if neuron in shown]
-    has_rows, has_hanging = neurons[0].rows is not None, neurons[0].hanging is not None
+    has_rows, has_decided = neurons[0].rows is not None, neurons[0].decided is not None
     columns = ["neuron", "rule"]
     if has_rows:
         is_bit = len(neurons[0].rows or ()) == 2
         columns.append("rows on" if is_bit else "rows at each level")
-    if has_hanging:
-        columns.append("hanging")
+    if has_decided:
+        columns.append("decided")
     lines = [
-        [neuron.name, neuron.rule, *([_rows(neuron)] * has_rows), *([str(neuron.hanging)] * has_hanging)]
+        [neuron.name, neuron.rule, *([_rows(neuron)] * has_rows), *([str(neuron.decided)] * has_decided)]
         for neuron in neurons
     ]
-    yield table(f"{layer.title}: {counted(len(layer.neurons), 'neuron')} ({_kind(layer)})", columns, lines, (0, 1))
+    yield table(f"{layer.title}: {counted(len(layer.neurons), 'neuron')} ({layer.activation})", columns, lines, (0, 1))
     if len(neurons) < len(layer.neurons):
         yield Paragraph(
             f"The {len(neurons)} neurons that weigh most are listed, {len(layer.neurons) - len(neurons)} are left out; "
             "the model file has all."
         )
-
-
-def _kind(layer: NeuronLayer) -> str:
-    kinds = {"argmax": "the largest score answers", "identity": "numbers", "step": "step"}
-    return kinds.get(layer.activation, layer.activation)
 
 
 def _rows(neuron: NeuronSummary) -> str:
