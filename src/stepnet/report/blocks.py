@@ -100,6 +100,11 @@ class Document:
     notices: tuple[Notice, ...]
     sections: tuple[Section, ...]
 
+    @property
+    def summary(self) -> TableBlock:
+        """The cards, for faces without drawings."""
+        return table("Summary", ["what", "value", "note"], [(c.label, c.value, c.note) for c in self.cards], (0, 1, 2))
+
 
 def table(
     caption: str, columns: Sequence[str], lines: Sequence[Sequence[str]], words: Sequence[int] = (0,)
