@@ -215,7 +215,7 @@ def test_names_of_all_kinds_are_harmless():
 
 def test_a_class_with_a_zero_character_is_refused():
     model = fitted(Layer([[1.0]], [0.0]), classes=np.array(["a\0b", "c"], dtype=object))
-    with pytest.raises(InvalidInputError, match="zero character"):
+    with pytest.raises(InvalidInputError, match="null character"):
         to_c(model)
 
 
@@ -231,7 +231,7 @@ def test_the_comment_says_what_the_model_is():
         "age, 41.5 where missing",
         "loss 3 of 20",
         "cc -std=c99",
-        "bytes in all",
+        "bytes in total",
         "margin 0.25",
         CERTIFICATE.fingerprint,
     ):
@@ -265,9 +265,9 @@ def test_the_program_reads_csv_with_and_without_a_header(program, text):
         ("a,b\n1,0\n", "line 1: column 2 is 'b', the model expects 'b, c'"),
         ("a,b,c\n", "line 1: 3 cells, the model has 2 features"),
         ("1,0\n1\n", "line 2: 1 cells"),
-        ("1,0\n1,zwei\n", "line 2, column 2: 'zwei' is no finite number"),
-        ("1,0\n1,inf\n", "'inf' is no finite number"),
-        ("1,0\n1,\n", "'' is no finite number"),
+        ("1,0\n1,zwei\n", "line 2, column 2: 'zwei' is not a finite number"),
+        ("1,0\n1,inf\n", "'inf' is not a finite number"),
+        ("1,0\n1,\n", "'' is not a finite number"),
         ("1,x\n", "line 1, column 2: 'x'"),
     ],
 )
@@ -315,4 +315,4 @@ def test_the_size_counts_what_the_tables_hold():
     assert (size.weights, size.thresholds, size.bits) == (5 * 4 * 8 + 5 * 8, 5 * 8 + 1, 4 + 12)
     assert (size.multiplications, size.popcounts) == (30, 1)
     assert size.bytes == 200 + 41 + 16
-    assert "bytes in all" in str(size)
+    assert "bytes in total" in str(size)

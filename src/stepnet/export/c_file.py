@@ -85,7 +85,7 @@ def _includes(forms: Sequence[Form], taken: Inputs) -> str:
 
 def _classes(described: Described) -> str:
     names = described.class_names
-    return f"/* The classes of the codes. */\nconst char *const @classes[{len(names)}] = {{\n{listed(names)}\n}};\n"
+    return f"/* The classes by code. */\nconst char *const @classes[{len(names)}] = {{\n{listed(names)}\n}};\n"
 
 
 def _predict(described: Described, forms: Sequence[Form], taken: Inputs) -> str:
@@ -97,9 +97,9 @@ def _predict(described: Described, forms: Sequence[Form], taken: Inputs) -> str:
         signals = f"h{form.number}"
     body += last.answer(signals)
     head = (
-        f"/* The {last.layer.width} outputs of a row. */\nvoid @predict(const double *x, double *y)"
+        f"/* Writes the outputs of a row, y[{last.layer.width}]. */\nvoid @predict(const double *x, double *y)"
         if described.classes is None
-        else f"/* The code of the class of a row. */\nint @predict(const {taken.type} *x)"
+        else f"/* Returns the code of the class of a row. */\nint @predict(const {taken.type} *x)"
     )
     return f"{head}\n{{\n{indented(body)}\n}}\n"
 
@@ -135,10 +135,10 @@ def _main(described: Described, taken: Inputs) -> str:
 def _comment(described: Described, forms: Sequence[Form], taken: Inputs, name: str) -> str:
     math = " -lm" if any("math.h" in form.headers for form in forms) else ""
     if described.classes is None:
-        answer = f"void @predict(const double *x, double *y) gives {described.network.widths[-1]} numbers."
-        numbers = ["The numbers are the sums of w*h - t, rounded from sums of slices that are free of error."]
+        answer = f"void @predict(const double *x, double *y) writes the outputs, y[{described.network.widths[-1]}]."
+        numbers = ["The outputs are the sums w*h - t, rounded from sums of slices that are free of errors."]
     else:
-        answer, numbers = f"int @predict(const {taken.type} *x) gives the code of a class.", []
+        answer, numbers = f"int @predict(const {taken.type} *x) returns the code of the class.", []
     classes = _numbered(described.class_names)
     lines = [
         f"{described.title}, written by stepnet.",

@@ -76,7 +76,7 @@ def comment_text(text: str) -> str:
 def c_string(text: str) -> str:
     """A string literal of the text in UTF-8: octal escapes, which cannot run into what follows."""
     if "\0" in text:
-        raise InvalidInputError(f"the name {text!r} has a zero character, which C's strings cannot hold; rename it.")
+        raise InvalidInputError(f"the name {text!r} has a null character, which C's strings cannot hold; rename it.")
     encoded = text.encode("utf-8", "surrogatepass")
     safe = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?@' else f"\\{b:03o}" for b in encoded)
     return f'"{safe}"'

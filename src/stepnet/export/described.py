@@ -22,7 +22,7 @@ class Described:
     network: Network
     names: list[str]  # of the features, in order
     has_names: bool  # from the data
-    sentences: list[str]  # one a feature: what its number is
+    sentences: list[str]  # one per feature: what it is
     classes: NDArray[Any] | None  # of the codes, None where answers are numbers
     certificate: Certificate
 
@@ -72,7 +72,7 @@ def describe(estimator: Any) -> Described:
     certificate = getattr(estimator, "certificate_", None)
     if not isinstance(network, Network) or not isinstance(certificate, Certificate):
         raise InvalidInputError(
-            f"{type(estimator).__name__} is no fitted estimator of stepnet. Call fit first, or read a model with "
+            f"{type(estimator).__name__} is not a fitted stepnet estimator. Call fit first, or read a model with "
             f"stepnet.load; of a Pipeline or a search, give its last step or best_estimator_."
         )
     answers = kind_of(network.layers[-1].activation)

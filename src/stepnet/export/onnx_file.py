@@ -28,8 +28,8 @@ def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None
         With float32 weights and rows are rounded: answers near hyperplanes may differ.
     exact : bool, optional
         Whether the first layer is computed without rounding errors, by some twenty products of matrices instead of
-        one. The default is yes for float64; float32 cannot. Otherwise :func:`doubt` says which rows may be told
-        wrongly.
+        one. The default is yes for float64; float32 cannot. Otherwise :func:`doubt` says which rows may be
+        answered wrongly.
     """
     require_dtype(dtype)
     if exact and dtype != "float64":
@@ -109,7 +109,7 @@ def _statement(described: Described, graph: Graph) -> str:
     lines = [f"{described.title}, written by stepnet."]
     if described.classes is None:
         lines.append(
-            "The sums of the last layer are those of predict to the last bit."
+            "The sums of the last layer equal those of predict to the last bit."
             if is_one_slice(described.network) and graph.mantissa == 53
             else f"The sums of the last layer are rounded in {graph.dtype}: they may differ in the last digits."
         )
@@ -124,14 +124,14 @@ def _promise(first: Layer, graph: Graph) -> str:
     """Of which rows the bits of the first layer are exact."""
     if graph.is_exact:
         return (
-            f"Answers are those of predict for every row whose entries, and 1, are multiples of "
-            f"2^-{exact_bits(first)} of the largest of them; digits below that are left out."
+            f"Answers equal those of predict for every row whose entries, and 1, are multiples of "
+            f"2^-{exact_bits(first)} times the largest of them; digits below that are ignored."
         )
     slope, constant = _doubt(first, graph.dtype.name)
     rounded = " Weights and rows are rounded to float32, which is part of that distance." if graph.mantissa < 53 else ""
     return (
-        f"Answers are those of predict for rows that are farther than {slope:.3g} * (largest absolute entry) + "
-        f"{constant:.3g} from every hyperplane of the first layer, products that over- or underflow apart; nearer "
+        f"Answers equal those of predict for rows that are farther than {slope:.3g} * (largest absolute entry) + "
+        f"{constant:.3g} from every hyperplane of the first layer, unless products over- or underflow; closer "
         f"ones may be rounded to the other side.{rounded}"
     )
 

@@ -105,9 +105,9 @@ class Report:
         test : (X, y), optional
             Rows it has not seen.
         radius : float, optional
-            Attack rows (those of the test, if given), and say how many no move up to this size gets wrong.
+            Attack rows (those of the test, if given), and say how many no perturbation up to this size gets wrong.
         norm : "l1", "l2" or "linf"
-            How moves are measured.
+            How perturbations are measured.
         title, data_name, model_name, target, weight : str
             Names for the reader: of the report, the data, the model file, and the columns to predict and with weights.
         """
@@ -173,7 +173,7 @@ def _numbered(word: str, count: int) -> tuple[str, ...]:
 
 
 def _meanings(estimator: Any, network: Network) -> list[str]:
-    """A sentence a feature, where the model knows how its features came from the columns of a table."""
+    """A sentence per feature, where the model knows how its features came from the columns of a table."""
     columns = getattr(estimator, "columns_", None)
     return [""] * network.n_features if columns is None else [clean(sentence) for sentence in columns.describe()]
 
@@ -199,12 +199,12 @@ def _robustness(
     checked = checked_radius(radius)
     if not isinstance(estimator, BaseStepClassifier):
         raise InvalidInputError(
-            f"radius={radius!r} asks how far rows can be moved before their class changes; a "
+            f"radius={radius!r} asks how far rows can be perturbed before their class changes; a "
             f"{type(estimator).__name__} predicts numbers. Leave it out."
         )
     chosen = test_rows or rows
     if chosen is None:
-        raise InvalidInputError(f"radius={radius!r} needs rows to move; give train= or test=.")
+        raise InvalidInputError(f"radius={radius!r} needs rows to perturb; give train= or test=.")
     part = "test" if test_rows is not None else "training"
     return robustness_of(estimator, chosen.X, chosen.codes(), norm, checked, part)
 

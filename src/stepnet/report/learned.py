@@ -13,7 +13,7 @@ from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.model.rules import Words, hidden_names
 
-_MOST_WORK = 20_000_000  # rows × neurons × neurons above, up to which it is asked which rows hang on a neuron
+_MOST_WORK = 20_000_000  # rows × neurons × neurons above, up to which it is asked which rows a neuron decides
 _BINS = 12
 _WORDS = Words(digits=4, most_terms=30, is_scaled=True)
 
@@ -67,11 +67,11 @@ class NeuronLayer:
 
 @dataclass(frozen=True)
 class Margins:
-    """Distances of training rows to the nearest hyperplane that their answer hangs on, as a histogram."""
+    """Distances of training rows to the nearest hyperplane that their answer depends on, as a histogram."""
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
-    n_free: int  # rows that hang on no single neuron
+    n_free: int  # rows whose answer depends on no single neuron
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def features_of(network: Network, names: Sequence[str], meanings: Sequence[str],
 
 
 def layers_of(network: Network, names: Names, X: Floats | None, decided: Floats | None) -> list[NeuronLayer]:
-    """All neurons, layer by layer; ``decided`` says which rows hang on which first-layer neuron."""
+    """All neurons, layer by layer; ``decided`` says which rows which first-layer neuron decides."""
     levels: list[Any] = [None] * len(network.layers) if X is None else network.levels(X)
     importances = _importances(network)
     inputs, found = names.features, []
@@ -131,7 +131,7 @@ def layers_of(network: Network, names: Names, X: Floats | None, decided: Floats 
 
 
 def decided_rows(network: Network, X: Floats) -> Any:
-    """For each row and first-layer neuron whether the answer hangs on it; None where that is no bit, or too much."""
+    """For each row and first-layer neuron whether the answer depends on it; None where that is no bit, or too much."""
     layer = network.layers[0]
     above = network.widths[1] if len(network.layers) > 1 else 1
     if layer.activation.n_thresholds > 1 or not layer.activation.has_levels:
@@ -165,7 +165,7 @@ def _importances(network: Network) -> list[Floats]:
 
 def _answers_by(activation: Activation) -> str:
     if activation.is_compared:
-        return "the largest score answers"
+        return "the largest score is the answer"
     return "numbers" if activation.gives_numbers else activation.name
 
 

@@ -1,4 +1,4 @@
-"""How large a network is: weights, bits, neurons, and what it could learn by heart."""
+"""How large a network is: weights, bits, neurons, and how much it could memorise."""
 
 from __future__ import annotations
 

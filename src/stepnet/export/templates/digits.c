@@ -1,4 +1,4 @@
-/* Adds the weights of signals that are on, each of n_digits digits in base 2^32, the lowest first. */
+/* Adds the weights of the signals that are on, each of n_digits digits in base 2^32, lowest first. */
 static void @add_digits(const uint32_t *signals, const int32_t *weights, @span span, int n_digits, int64_t *sum)
 {
     for (uint32_t b = 0; b < span.count; b++) {

@@ -1,5 +1,5 @@
-/* A fixed-point number in units of 2^-2148, in digits of 32 bits that need not be carried: any product of two doubles
-   fits, and so do millions of them. */
+/* A fixed-point number in units of 2^-2148, in digits of 32 bits that are not carried until the end: it holds any
+   product of two doubles, and sums of millions of them. */
 typedef struct {
     int64_t digits[136];
 } @wide;
@@ -40,7 +40,7 @@ static void @add_product(@wide *sum, double left, double right, int is_subtracte
     @add_at(sum, (a >> 32) * (b >> 32), place + 64, is_negative);
 }
 
-/* Adds weights * x - threshold, or takes it off. */
+/* Adds weights * x - threshold, or subtracts it. */
 static void @add_neuron(@wide *sum, const double *weights, const double *x, double threshold, int is_subtracted)
 {
     for (int i = 0; i < $n_inputs; i++)

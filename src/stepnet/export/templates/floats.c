@@ -5,7 +5,7 @@ static double @absolute(double value)
 
 static double @dot(const double *weights, const double *x)
 {
-    double a = 0, b = 0, c = 0, d = 0; /* four sums at a time do not wait for each other */
+    double a = 0, b = 0, c = 0, d = 0; /* four sums that do not wait for each other */
     int i = 0;
     for (; i + 3 < $n_inputs; i += 4) {
         a += weights[i] * x[i];
@@ -27,7 +27,7 @@ static double @size(const double *weights, const double *x)
     return size;
 }
 
-/* More than what rounding can add up to in a sum of that size. */
+/* A bound on the rounding error of a sum whose absolute terms add up to size. */
 static double @error(double size)
 {
     return $error * size + 0x1p-990;

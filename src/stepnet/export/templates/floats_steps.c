@@ -1,4 +1,4 @@
-/* Whether weights * x >= threshold, exact, given their sum as rounded and a bound on the sum of absolute products. */
+/* Whether weights * x >= threshold, exactly, given the rounded sum and a bound on the sum of absolute products. */
 static int @reaches(const double *weights, const double *x, double sum, double bound, double threshold)
 {
     const double value = sum - threshold;

@@ -1,4 +1,4 @@
-/* How many of a neuron's bits are on. */
+/* The number of a neuron's bits that are on. */
 static int @level(const uint32_t *bits, int neuron, int n_thresholds)
 {
     int level = 0;

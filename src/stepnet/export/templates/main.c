@@ -12,7 +12,7 @@ $features
 static char *@line;
 static size_t @room;
 
-/* The next line without its end, 0 at the end of the input. */
+/* Reads the next line without its line ending; returns 0 at the end of the input. */
 static int @read_line(void)
 {
     size_t length = 0;
@@ -40,7 +40,7 @@ static int @read_line(void)
     return length > 0 || c != EOF;
 }
 
-/* Cuts the line into cells, in place: without spaces around them, without quotes. Gives their number. */
+/* Splits the line into cells, in place, without surrounding spaces and quotes; returns their number. */
 static int @cut(char *text, char **cells)
 {
     int n = 0;
@@ -125,7 +125,7 @@ int main(void)
         }
         for (int i = 0; i < $n_features; i++)
             if (!@number(cells[i], &row[i])) {
-                fprintf(stderr, "line %lu, column %d: '%s' is no $kind\n", number, i + 1, cells[i]);
+                fprintf(stderr, "line %lu, column %d: '%s' is not $kind\n", number, i + 1, cells[i]);
                 return 2;
             }
 $print

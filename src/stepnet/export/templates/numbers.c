@@ -1,5 +1,5 @@
-/* weights * values - thresholds. Both factors are cut into slices of few digits ($n_slices of the weights, in a table)
-   whose products add up without rounding, in any order; what the sums of slices round off is added at the end. */
+/* weights * values - thresholds. Both factors are cut into slices of few digits (the weights into $n_slices, in a table)
+   whose products add up without rounding, in any order; what adding the slices rounds off is added at the end. */
 static void @layer$k(const double *values, double *y)
 {
     double left[$n_inputs], slice[$n_inputs], rest[$width];

@@ -1,4 +1,4 @@
-/* Features, each 0 or not, as the $n_words words that the model reads. */
+/* Packs features, each zero or nonzero, into x[$n_words], which the model reads. */
 void @pack(const int32_t *features, uint32_t *x)
 {
     for (int k = 0; k < $n_words; k++)

@@ -1,5 +1,5 @@
 /* A sum of small integer weights over the signals that are on: plane p holds bit p of the weights, first of the
-   positive ones, then (n_signs 2) of the negative ones. */
+   positive ones, then (if n_signs is 2) of the negative ones. */
 static int64_t @count(const uint32_t *signals, const uint32_t *planes, @span span, int n_planes, int n_signs)
 {
     int64_t total = 0;

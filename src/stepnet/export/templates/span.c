@@ -1,4 +1,4 @@
-/* The part of the signals that a neuron looks at, and where its weights for it begin. */
+/* The range of signals that a neuron reads, and where its weights for them begin. */
 typedef struct {
     uint32_t first, count, at;
 } @span;
