@@ -37,7 +37,7 @@ def test_a_model_is_written_under_its_name(model, to, name, capsys):
     assert (model.parent / name).stat().st_size > 0
     printed = capsys.readouterr().out
     assert printed.startswith(f"{name}: StepClassifier as {to}")
-    assert ("bytes in all" in printed) == (to == "c")
+    assert ("bytes in total" in printed) == (to == "c")
 
 
 @needs_compiler

@@ -1,6 +1,8 @@
 """Exported C answers as predict does, for every row, and complains about what it cannot read."""
 
+import contextlib
 import subprocess
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -55,6 +57,38 @@ NETWORKS = {
     for name, activation in ACTIVATIONS.items()
     for above in (real, whole)
 }
+
+
+def sources():
+    """The C of every network, for all inputs that it has a file for."""
+    rng = np.random.default_rng(0)
+    numbers = (fitted(real(rng, 4, 3), real(rng, 2, 4, IDENTITY)),)
+    for model in (*(fitted(*layers(rng)) for layers in NETWORKS.values()), *numbers):
+        for inputs in ("floats", "integers", "bits"):
+            with contextlib.suppress(InvalidInputError):
+                yield to_c(model, inputs=inputs)
+
+
+def test_templates_are_filled_in_and_none_is_left_unused():
+    used = set()
+    for source in sources():
+        assert not set("@$") & set(source)
+        used.update(source.splitlines())
+    templates = list(files("stepnet.export").joinpath("templates").iterdir())
+    assert len(templates) > 20
+    for template in templates:
+        lines = {line.replace("@", "model_") for line in template.read_text().splitlines() if "$" not in line}
+        assert lines <= used, template.name
+
+
+def test_a_small_network_is_a_table_of_bits_and_what_their_count_must_reach():
+    model = fitted(Layer([[1.0, -1.0, 2.0]], [1.5]), classes=["no", "yes"])
+    lines = to_c(model, inputs="bits", name="tiny").split("*/", 1)[1]
+    # Bit planes: first of weights 1 and -1, then of 2; the sums are integers, so 1.5 is 2.
+    assert "tiny_planes1[] = {\n    0x00000001, 0x00000002, 0x00000004, 0x00000000,\n};" in lines
+    assert "tiny_spans1[] = {\n    {0, 1, 0},\n};" in lines
+    assert "static const int8_t tiny_thresholds1[] = {\n    2,\n};" in lines
+    assert 'tiny_classes[2] = {\n    "no",\n    "yes",\n};' in lines
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -183,7 +217,7 @@ def test_names_of_all_kinds_are_harmless():
 
 def test_a_class_with_a_zero_character_is_refused():
     model = fitted(Layer([[1.0]], [0.0]), classes=np.array(["a\0b", "c"], dtype=object))
-    with pytest.raises(InvalidInputError, match="zero character"):
+    with pytest.raises(InvalidInputError, match="null character"):
         to_c(model)
 
 
@@ -199,7 +233,7 @@ def test_the_comment_says_what_the_model_is():
         "age, 41.5 where missing",
         "loss 3 of 20",
         "cc -std=c99",
-        "bytes in all",
+        "bytes in total",
         "margin 0.25",
         CERTIFICATE.fingerprint,
     ):
@@ -233,9 +267,9 @@ def test_the_program_reads_csv_with_and_without_a_header(program, text):
         ("a,b\n1,0\n", "line 1: column 2 is 'b', the model expects 'b, c'"),
         ("a,b,c\n", "line 1: 3 cells, the model has 2 features"),
         ("1,0\n1\n", "line 2: 1 cells"),
-        ("1,0\n1,zwei\n", "line 2, column 2: 'zwei' is no finite number"),
-        ("1,0\n1,inf\n", "'inf' is no finite number"),
-        ("1,0\n1,\n", "'' is no finite number"),
+        ("1,0\n1,zwei\n", "line 2, column 2: 'zwei' is not a finite number"),
+        ("1,0\n1,inf\n", "'inf' is not a finite number"),
+        ("1,0\n1,\n", "'' is not a finite number"),
         ("1,x\n", "line 1, column 2: 'x'"),
     ],
 )
@@ -283,4 +317,4 @@ def test_the_size_counts_what_the_tables_hold():
     assert (size.weights, size.thresholds, size.bits) == (5 * 4 * 8 + 5 * 8, 5 * 8 + 1, 4 + 12)
     assert (size.multiplications, size.popcounts) == (30, 1)
     assert size.bytes == 200 + 41 + 16
-    assert "bytes in all" in str(size)
+    assert "bytes in total" in str(size)

@@ -43,13 +43,13 @@ def test_outputs_are_said_by_their_classes(weights, threshold, rule):
     assert f"\n{rule}\n" in to_rules(with_output(weights, threshold))
 
 
-def test_neurons_that_nothing_looks_at_are_left_out():
+def test_neurons_that_no_answer_depends_on_are_left_out():
     text = to_rules(with_output([1.0, 0.0, 1.0], 0.5))
     assert "h2 is on" not in text
-    assert "Left out, since nothing looks at them: h2." in text
+    assert "Left out, since no answer depends on them: h2." in text
     deep = fitted(HIDDEN, Layer([[1, 1, 0], [0, 0, 1]], [1, 1]), Layer([[1, 0]], [1]))
     assert "h1.3 is on" not in to_rules(deep)
-    assert "looks at them: h1.3." in to_rules(deep)
+    assert "depends on them: h1.3." in to_rules(deep)
 
 
 def test_rounded_numbers_are_said_to_be():
@@ -62,7 +62,7 @@ def test_several_classes_and_numbers():
         fitted(HIDDEN, Layer([[1, 0, 0], [0, 1, -1], [0, 0, 1]], [0, 1, 0], ARGMAX), classes=["a", "b", "c"])
     )
     assert "score of b = h2 - h3 - 1" in scores
-    assert "largest score answers, the first of equal ones" in scores
+    assert "largest score is the answer, the first of equal ones" in scores
     ordinal = to_rules(fitted(HIDDEN, Layer([[1, 1, 1]], [[1, 2]], Staircase((0, 1, 2))), classes=["a", "b", "c"]))
     assert "\na; b from 1 on, c from 2 on; of h1 + h2 + h3.\n" in ordinal
     assert "y = 2·h1 - h3 + 0.5\n" in to_rules(fitted(HIDDEN, Layer([[2, 0, -1]], [-0.5], IDENTITY)))

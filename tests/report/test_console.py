@@ -52,23 +52,24 @@ def test_words_of_a_bound_that_a_solver_claims():
     text = " ".join(to_text(Report.of(model, (SQUARE, [0, 1, 1, 1], None))).split())
     assert "Loss checked, bound not repeated." in text
     assert "but among networks with margin >= 0.001 none has a loss below 0.5" in text
-    assert "at most 50.0 % of the loss could be saved" in text
-    assert "It is the word of HiGHS 1.14" in text
+    assert "the loss can fall by at most 50.0 %" in text
+    assert "It rests on HiGHS 1.14" in text
 
 
 def test_words_of_an_optimal_and_of_a_worst_case_certificate():
     model = xor()
     text = " ".join(to_text(Report.of(model)).split())
     assert (
-        "OPTIMAL means that this cannot be improved: among all networks of this shape none has a smaller loss." in text
+        "OPTIMAL means that this cannot be improved: among all networks of this architecture none has a smaller loss."
+        in text
     )
-    assert "No solver has to be believed" in text
+    assert "No solver has to be trusted" in text
     model.certificate_ = dataclasses.replace(
         model.certificate_, uncertainty="linf ball of radius 0.1", nominal_loss=0.0
     )
     text = " ".join(to_text(Report.of(model)).split())
-    assert "if an adversary moves them (linf ball of radius 0.1)" in text
-    assert "Without moves it is 0." in text
+    assert "if an adversary perturbs them (linf ball of radius 0.1)" in text
+    assert "Without perturbations it is 0." in text
 
 
 @pytest.mark.parametrize("kind", ["binary", "one_hot", "regressor", "autoencoder"])

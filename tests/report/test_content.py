@@ -33,10 +33,10 @@ def test_neurons_are_rules_over_named_features(report):
     assert [neuron.rule for neuron in output.neurons] == ["1 where h1 and not h2, else 0"]
 
 
-def test_neurons_count_the_rows_they_are_on_for_and_the_answers_that_hang_on_them(report):
+def test_neurons_count_the_rows_they_are_on_for_and_those_whose_answer_they_decide(report):
     hidden, output = report.layers
     assert [neuron.rows for neuron in hidden.neurons] == [(1, 3), (3, 1)]
-    assert [neuron.hanging for neuron in hidden.neurons] == [3, 3]
+    assert [neuron.decided for neuron in hidden.neurons] == [3, 3]
     assert output.neurons[0].rows == (2, 2)
 
 
@@ -65,7 +65,7 @@ def test_answers_are_counted(report):
     assert test.wrong == 0
 
 
-def test_margins_are_distances_to_hyperplanes_that_answers_hang_on(report):
+def test_margins_are_distances_to_hyperplanes_that_answers_depend_on(report):
     assert report.certificate.margin == pytest.approx(0.5 / math.sqrt(2))
     assert report.margins.edges[-1] == pytest.approx(0.5 / math.sqrt(2))
     assert (sum(report.margins.counts), report.margins.counts[-1], report.margins.n_free) == (4, 4, 0)
@@ -273,10 +273,11 @@ def test_test_rows_that_are_training_rows_are_counted_apart():
     found = Report.of(model, train, (test, [0, 1, 0, 0, 1]))
     assert (found.n_seen, found.unseen.rows, found.unseen.wrong) == (3, 2, 1)
     text = to_text(found, width=200)
-    assert "3 of these 5 rows equal training rows, which says little of new ones. Of the other 2, 1 are wrong" in text
+    assert "3 of these 5 rows equal training rows, so they say little about new ones." in text
+    assert "On the other 2, the accuracy is 50.0 % (1 wrong)." in text
     same = Report.of(model, train, (SQUARE, [0, 1, 1, 0]))
     assert (same.n_seen, same.unseen) == (4, None)
-    assert "All of these rows equal training rows: they say nothing of new ones." in to_text(same, width=200)
+    assert "All of these rows equal training rows, so they say nothing about new ones." in to_text(same, width=200)
     none = Report.of(model, train, (np.array([[5.0, 5.0]]), [0]))
     assert (none.n_seen, none.unseen) == (0, None)
     assert Report.of(model, None, (SQUARE, [0, 1, 1, 0])).n_seen == 0

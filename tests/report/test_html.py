@@ -146,7 +146,7 @@ def test_large_networks_are_drawn_in_part_and_say_so():
     X = rng.normal(size=(30, 64))
     model = fitted(StepClassifier((50,)), network, X, network.predict(X))
     text = of(model, (X, network.predict(X), None))
-    assert "The strongest are drawn; 38 features, 24 neurons and 2,924 lines are left out." in Page(text).text
+    assert "Only the strongest are drawn; 38 features, 24 neurons and 2,924 lines are left out." in Page(text).text
     assert text.count("<path") == 64 * 50 + 50 - 2924
     assert len(text) < 2e6
 
@@ -186,7 +186,7 @@ def test_the_chart_of_the_fit_steps_from_point_to_point():
     svg = ET.fromstring(re.search(r'<svg[^>]*class="drawing trace">.*?</svg>', text, re.S).group(0))
     loss = next(path for path in svg.iter("path") if path.get("class") == "line loss")
     assert len(re.findall(r"V", loss.get("d"))) == 1
-    assert {"loss, at last 0", "bound, at last 0"} <= {node.text for node in svg.iter("text")}
+    assert {"loss, finally 0", "bound, finally 0"} <= {node.text for node in svg.iter("text")}
 
 
 @pytest.mark.parametrize("ends", [(0.0, 1.0), (0.0, 7.3), (-2.0, 1e6), (0.0, 3e-7), (0.0, 559.0)])

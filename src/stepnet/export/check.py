@@ -36,7 +36,7 @@ def compile_c(source: str, folder: Path) -> Path:
     """The program of an exported C file in a folder."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
-        raise ExportError("there is no C compiler (cc, gcc or clang) to run the file with; install one.")
+        raise ExportError("no C compiler (cc, gcc or clang) was found to compile the file with; install one.")
     path, program = folder / "model.c", folder / "model"
     path.write_text(source, encoding="utf-8")
     _run([compiler, *FLAGS, "-DSTEPNET_MAIN", "-o", str(program), str(path), "-lm"], "")
@@ -85,7 +85,7 @@ def _differing(expected: NDArray[Any], answers: NDArray[Any]) -> int:
         raise ExportError(f"the file gave {len(answers)} answers for {len(expected)} rows.")
     expected, answers = expected.reshape(len(expected), -1), answers.reshape(len(expected), -1)
     if expected.shape != answers.shape:
-        raise ExportError(f"the file gave {answers.shape[1]} numbers a row, the model {expected.shape[1]}.")
+        raise ExportError(f"the file gave {answers.shape[1]} numbers per row, the model {expected.shape[1]}.")
     return int((expected != answers).any(axis=1).sum())
 
 

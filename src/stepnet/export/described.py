@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
-from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.base import Activation
 from stepnet.model.network import Layer, Network
 
 
@@ -22,9 +22,8 @@ class Described:
     network: Network
     names: list[str]  # of the features, in order
     has_names: bool  # from the data
-    sentences: list[str]  # one a feature: what its number is
+    sentences: list[str]  # one per feature: what it is
     classes: NDArray[Any] | None  # of the codes, None where answers are numbers
-    is_flat: bool  # numbers come as one column
     certificate: Certificate
 
     @property
@@ -47,6 +46,25 @@ class Described:
         lines = str(self.certificate).splitlines()
         return [lines[0], f"training data {self.certificate.fingerprint}, margin {self.certificate.margin:.4g}"]
 
+    def plain_certificate(self) -> dict[str, Any]:
+        """For JSON, which has no infinite margin."""
+        plain = self.certificate.to_dict()
+        return plain | {"margin": None} if np.isinf(plain["margin"]) else plain
+
+
+def kind_of(activation: Activation) -> str:
+    """What the neurons of a layer do, by the names that exported files have for it; others are refused."""
+    if activation.has_levels:
+        return "levels"
+    if activation.is_compared:
+        return "argmax"
+    if activation.gives_numbers:
+        return "identity"
+    raise InvalidInputError(
+        f"a network with the output {activation.name!r} cannot be exported. Exports take outputs with levels (steps, "
+        f"signs, staircases), outputs of which the largest answers (argmax), and numbers (identity)."
+    )
+
 
 def describe(estimator: Any) -> Described:
     """Look at a fitted estimator; anything else is refused."""
@@ -54,9 +72,10 @@ def describe(estimator: Any) -> Described:
     certificate = getattr(estimator, "certificate_", None)
     if not isinstance(network, Network) or not isinstance(certificate, Certificate):
         raise InvalidInputError(
-            f"{type(estimator).__name__} is no fitted estimator of stepnet. Call fit first, or read a model with "
+            f"{type(estimator).__name__} is not a fitted stepnet estimator. Call fit first, or read a model with "
             f"stepnet.load; of a Pipeline or a search, give its last step or best_estimator_."
         )
+    answers = kind_of(network.layers[-1].activation)
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
     has_names = len(names) == network.n_features
     if not has_names:
@@ -69,8 +88,7 @@ def describe(estimator: Any) -> Described:
         names=names,
         has_names=has_names,
         sentences=sentences if len(sentences) == network.n_features else names,
-        classes=getattr(estimator, "classes_", None) if network.layers[-1].activation != IDENTITY else None,
-        is_flat=bool(getattr(estimator, "_is_flat", False)),
+        classes=None if answers == "identity" else getattr(estimator, "classes_", None),
         certificate=certificate,
     )
 

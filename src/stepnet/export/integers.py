@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.network import Layer
 from stepnet.model.rules import at_least
 
@@ -30,10 +29,15 @@ class Sums:
     factor: int = 1
 
     @property
+    def ends(self) -> list[int]:
+        """The thresholds of all neurons."""
+        return [end for ends in self.thresholds for end in ends]
+
+    @property
     def largest(self) -> int:
         """No sum, threshold or partial sum is larger in absolute value."""
         sums = max((sum(map(abs, row)) for row in self.weights), default=0) * self.factor
-        return sums + max(abs(value) for row in self.thresholds for value in row)
+        return sums + max(map(abs, self.ends))
 
     @property
     def largest_weight(self) -> int:
@@ -50,14 +54,14 @@ def over_bits(layer: Layer, values: Sequence[float]) -> Sums:
         rows.append([weight * rise for weight in exact for rise in rises])
         offset = base * sum(exact) if base else 0
         thresholds.append([Fraction(end) - offset for end in ends])
-    return _compared(rows, thresholds) if layer.activation == ARGMAX else _reaching(rows, thresholds)
+    return _compared(rows, thresholds) if layer.activation.is_compared else _reaching(rows, thresholds)
 
 
 def over_integers(layer: Layer) -> Sums:
     """A layer over inputs that are integers of any size; thresholds are not cut to the range of the sums."""
     rows = [[Fraction(weight) for weight in weights] for weights in layer.weights.tolist()]
     thresholds = [[Fraction(end) for end in ends] for ends in layer.thresholds.reshape(layer.width, -1).tolist()]
-    if layer.activation == ARGMAX:
+    if layer.activation.is_compared:
         return _compared(rows, thresholds)
     found = [scaled(row) for row in rows]
     return Sums(

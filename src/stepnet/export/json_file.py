@@ -6,17 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from stepnet.errors import InvalidInputError
-from stepnet.export.described import describe
+from stepnet.export.described import describe, kind_of
 
 FORMAT, VERSION = "stepnet network", 1
 SCHEMA = Path(__file__).with_name("network.schema.json")
 
 _MEANING = (
     "The h of the first layer are the features. Neuron j of a layer has the sum s of weights[j][i] * h[i] over i, "
-    "computed exactly. Activation 'levels': it hands on values[l], l the number of thresholds[j] that are <= s; a last "
+    "computed exactly. Activation 'levels': it outputs values[l], l the number of thresholds[j] that are <= s; a last "
     "layer of levels answers with class l of its first neuron. Activation 'argmax': the answer is the class of the "
     "largest s - thresholds[j][0], the first of equal ones. Activation 'identity': all s - thresholds[j][0] are the "
     "answer."
@@ -26,9 +24,6 @@ _MEANING = (
 def to_json(estimator: Any) -> str:
     """The network, its features, classes and certificate as JSON that needs no stepnet to be read."""
     described = describe(estimator)
-    certificate = described.certificate.to_dict()
-    if np.isinf(certificate["margin"]):
-        certificate["margin"] = None
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -41,14 +36,14 @@ def to_json(estimator: Any) -> str:
         "classes": None if described.classes is None else described.classes.tolist(),
         "layers": [
             {
-                "activation": "levels" if layer.activation.values else layer.activation.name,
+                "activation": kind_of(layer.activation),
                 "values": list(layer.activation.values) or None,
                 "weights": layer.weights.tolist(),
                 "thresholds": layer.thresholds.reshape(layer.width, -1).tolist(),
             }
             for layer in described.network.layers
         ],
-        "certificate": certificate,
+        "certificate": described.plain_certificate(),
     }
     try:
         return json.dumps(content, indent=1, allow_nan=False) + "\n"

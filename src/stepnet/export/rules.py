@@ -1,4 +1,4 @@
-"""A fitted estimator as rules to read: a sentence a neuron."""
+"""A fitted estimator as rules to read: a sentence per neuron."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from stepnet.export.described import Described, describe
-from stepnet.model.activations.argmax import ARGMAX
-from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Layer
 from stepnet.model.rules import Words, hidden_names
 
@@ -26,7 +24,7 @@ def to_rules(estimator: Any) -> str:
         new = hidden_names(described.network.widths, k)
         rules += [f"{new[j]} is {_rule(layer, j, values, names)}" for j in range(layer.width) if used[k][j]]
         dead = [name for name, is_used in zip(new, used[k], strict=True) if not is_used]
-        rules += [f"Left out, since nothing looks at them: {', '.join(dead)}."] if dead else []
+        rules += [f"Left out, since no answer depends on them: {', '.join(dead)}."] if dead else []
         rules.append("")
         names, values = new, layer.activation.values
     rules += _answer(described, layers[-1], values, names)
@@ -37,8 +35,8 @@ def to_rules(estimator: Any) -> str:
         if name != sentence
     ]
     numbers = (
-        "Numbers are rounded to 6 digits for reading, so rows next to a limit may be told wrongly; the exports to C "
-        "and JSON are exact."
+        "Numbers are rounded to 6 digits for reading, so rows close to a threshold may be answered wrongly; the "
+        "exports to C and JSON are exact."
         if any(
             _WORDS.is_rounded(float(value))
             for layer in layers
@@ -59,14 +57,14 @@ def _used(layers: Sequence[Layer]) -> list[list[bool]]:
 
 def _answer(described: Described, layer: Layer, values: Sequence[float], names: Sequence[str]) -> list[str]:
     classes = _printable(described.class_names)
-    answers = () if not layer.activation.has_levels else classes
+    answers = classes if layer.activation.has_levels else ()
     rules = [_rule(layer, j, values, names, answers) for j in range(layer.width)]
-    if layer.activation == IDENTITY:
+    if layer.activation.gives_numbers:
         labels = ["y"] if layer.width == 1 else [f"y{j + 1}" for j in range(layer.width)]
         return [f"{label} = {rule}" for label, rule in zip(labels, rules, strict=True)]
-    if layer.activation == ARGMAX:
+    if layer.activation.is_compared:
         scores = [f"score of {one} = {rule}" for one, rule in zip(classes, rules, strict=True)]
-        return [*scores, "The class with the largest score answers, the first of equal ones."]
+        return [*scores, "The class with the largest score is the answer, the first of equal ones."]
     return [f"{rules[0]}."]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 _MOST_LINES = 500  # of a table
 
@@ -63,6 +63,7 @@ class Code:
 
 
 Block = Paragraph | Notice | TableBlock | Figure | Code
+BLOCKS = get_args(Block)
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,11 @@ class Document:
     cards: tuple[Card, ...]
     notices: tuple[Notice, ...]
     sections: tuple[Section, ...]
+
+    @property
+    def summary(self) -> TableBlock:
+        """The cards, for faces without drawings."""
+        return table("Summary", ["what", "value", "note"], [(c.label, c.value, c.note) for c in self.cards], (0, 1, 2))
 
 
 def table(

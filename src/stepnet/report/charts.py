@@ -15,7 +15,7 @@ _LONG = 30  # times the first time
 
 
 def trace_chart(figure: Figure, trace: Trace, runtime: float) -> Element:
-    """Loss as a solid line, bound as a dashed one, the gap shaded; time as a logarithm where it spans much."""
+    """Loss as a solid line, bound as a dashed one, the gap shaded; time on a log scale where it spans much."""
     svg = _empty(figure)
     known = [point for point in trace if all(map(math.isfinite, point))] or [(0.0, 0.0, 0.0)]
     end = max(known[-1][0], runtime)
@@ -24,7 +24,7 @@ def trace_chart(figure: Figure, trace: Trace, runtime: float) -> Element:
     lows = [bound for _, _, bound in known]
     tops = min(0.0, *lows), max(loss for _, loss, _ in known)
     axes = Axes(svg, (begin if is_log else 0.0, end), tops, is_log=is_log)
-    axes.frame("seconds, as a logarithm" if is_log else "seconds", "loss")
+    axes.frame("seconds (log scale)" if is_log else "seconds", "loss")
     losses = axes.steps([(seconds, loss) for seconds, loss, _ in known], end)
     bounds = axes.steps([(seconds, bound) for seconds, _, bound in known], end)
     backwards = "".join(f"V{axes.y(bound):.1f}H{axes.x(seconds):.1f}" for seconds, _, bound in reversed(known))
@@ -33,7 +33,7 @@ def trace_chart(figure: Figure, trace: Trace, runtime: float) -> Element:
     add(svg, "path", kind="line loss", d=losses)
     _, loss, bound = known[-1]
     _legend(
-        svg, axes, [("line loss", f"loss, at last {number(loss)}"), ("line bound", f"bound, at last {number(bound)}")]
+        svg, axes, [("line loss", f"loss, finally {number(loss)}"), ("line bound", f"bound, finally {number(bound)}")]
     )
     return svg
 
@@ -53,7 +53,7 @@ def robustness_chart(figure: Figure, found: Robustness) -> Element:
 def margin_chart(figure: Figure, margins: Margins) -> Element:
     svg = _empty(figure)
     axes = Axes(svg, (margins.edges[0], margins.edges[-1]), (0.0, float(max(margins.counts))))
-    axes.frame("distance to the nearest hyperplane that the answer hangs on", "rows")
+    axes.frame("distance to the nearest hyperplane that the answer depends on", "rows")
     for low, high, count in zip(margins.edges, margins.edges[1:], margins.counts, strict=False):
         left, right = axes.x(low), axes.x(high)
         if count:

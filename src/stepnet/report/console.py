@@ -18,10 +18,9 @@ from stepnet.report.document import document_of
 def to_text(report: Report, width: int = 100) -> str:
     """For a terminal or a log, without colours; tables instead of drawings."""
     document = document_of(report)
-    cards = tuple((card.label, card.value, card.note) for card in document.cards)
     parts = [document.title, "=" * len(document.title), _wrapped(document.subtitle, width)]
     parts += ["", *(_block(notice, width) for notice in document.notices)]
-    parts.append(_grid(TableBlock("", ("summary", "", ""), cards, (0, 1, 2)), width))
+    parts.append(_block(document.summary, width))
     for section in document.sections:
         parts += [f"\n{section.title.upper()}", "-" * len(section.title), _wrapped(section.lead, width)]
         for part in section.parts:

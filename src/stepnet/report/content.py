@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import platform
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 import stepnet
@@ -20,7 +18,6 @@ from stepnet.estimators.base import BaseStep
 from stepnet.estimators.classifier import BaseStepClassifier
 from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
-from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.report.format import clean
@@ -29,13 +26,14 @@ from stepnet.report.learned import (
     Margins,
     Names,
     NeuronLayer,
+    decided_rows,
     features_of,
-    hanging_rows,
     layers_of,
     margins_of,
 )
-from stepnet.report.quality import Quality, quality_of_classes, quality_of_numbers
+from stepnet.report.quality import Quality
 from stepnet.report.robustness import Robustness, checked_radius, robustness_of
+from stepnet.report.rows import Rows
 from stepnet.report.size import ModelSize, size_of
 
 Trace = tuple[tuple[float, float, float], ...]
@@ -107,9 +105,9 @@ class Report:
         test : (X, y), optional
             Rows it has not seen.
         radius : float, optional
-            Attack rows (those of the test, if given), and say how many no move up to this size gets wrong.
+            Attack rows (those of the test, if given), and say how many no perturbation up to this size gets wrong.
         norm : "l1", "l2" or "linf"
-            How moves are measured.
+            How perturbations are measured.
         title, data_name, model_name, target, weight : str
             Names for the reader: of the report, the data, the model file, and the columns to predict and with weights.
         """
@@ -120,12 +118,12 @@ class Report:
             )
         check_is_fitted(estimator)
         network, names = estimator.network_, _names(estimator)
-        rows, test_rows = _Rows.of(estimator, train, "train"), _Rows.of(estimator, test, "test")
+        rows, test_rows = Rows.of(estimator, train, "train"), Rows.of(estimator, test, "test")
         X = None if rows is None else rows.X
-        is_new = None if test_rows is None or X is None else ~_is_among(test_rows.X, X)
-        hanging = None if X is None else hanging_rows(network, X)
-        layers = layers_of(network, names, X, hanging)
-        is_vote = isinstance(estimator, StepEnsembleClassifier) or _is_vote_of_pairs(estimator)
+        new_rows = None if test_rows is None or rows is None else test_rows.without(rows)
+        n_seen = 0 if test_rows is None or new_rows is None else len(test_rows.X) - len(new_rows.X)
+        decided = None if X is None else decided_rows(network, X)
+        layers = layers_of(network, names, X, decided)
         return cls(
             title=clean(title) or f"Report on a {type(estimator).__name__}",
             data_name=clean(data_name),
@@ -138,99 +136,19 @@ class Report:
             classes=names.classes,
             features=tuple(features_of(network, names.features, _meanings(estimator, network), X)),
             layers=tuple(layers),
-            size=size_of(
-                network,
-                estimator.weights,
-                [layer.title for layer in layers],
-                estimator.certificate_.n_rows if X is None else len(X),
-                are_distinct=X is None,
-                is_vote=is_vote,
-            ),
+            size=_size(estimator, layers, X),
             certificate=estimator.certificate_,
             trace=_trace(estimator),
             train=None if rows is None else rows.quality(names),
             test=None if test_rows is None else test_rows.quality(names),
-            unseen=None
-            if test_rows is None or is_new is None or is_new.all()
-            else test_rows.only(is_new).quality(names),
-            n_seen=0 if is_new is None else int((~is_new).sum()),
+            unseen=None if new_rows is None or not n_seen else new_rows.quality(names),
+            n_seen=n_seen,
             is_weighted=rows is not None and rows.weights is not None,
-            margins=None if X is None or hanging is None else margins_of(network, X, hanging),
+            margins=None if X is None or decided is None else margins_of(network, X, decided),
             robustness=_robustness(estimator, rows, test_rows, norm, radius),
             verification=None if rows is None else rows.verified(),
             versions=_versions(),
         )
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows as a caller gave them, with an estimator that takes them without a warning."""
-
-    estimator: Any
-    given: tuple[Any, ...]  # X, y, weights, radii
-    X: Floats
-    y: Any
-    weights: Any
-
-    @classmethod
-    def of(cls, estimator: BaseStep, part: Any, name: str) -> _Rows | None:
-        if part is None:
-            return None
-        if not isinstance(part, tuple) or len(part) not in ((2, 3, 4) if name == "train" else (2,)):
-            wanted = "(X, y, sample_weight or None)" if name == "train" else "(X, y)"
-            raise InvalidInputError(f"{name}= of a report must be the tuple {wanted}, or None.")
-        X, y, weights, radii = (*part, None, None)[:4]
-        if not hasattr(X, "columns") and hasattr(estimator, "feature_names_in_"):
-            estimator = copy.copy(estimator)
-            del estimator.feature_names_in_
-        rows, targets, checked = estimator._checked(X, y, weights, reset=False)
-        counted = slice(None) if checked is None else checked > 0
-        return cls(
-            estimator, (X, y, weights, radii), np.asarray(rows, dtype=np.float64)[counted], targets[counted], checked
-        )
-
-    def only(self, chosen: NDArray[np.bool_]) -> _Rows:
-        return replace(self, X=self.X[chosen], y=self.y[chosen])
-
-    def quality(self, names: Names) -> Quality | None:
-        if not len(self.X):
-            return None
-        answers = self.estimator.network_.predict(self.X)
-        if names.classes:
-            return quality_of_classes(self.codes(), answers, names.classes)
-        truth = np.asarray(self.y, dtype=np.float64).reshape(len(self.X), -1)
-        if truth.shape != answers.shape:
-            raise InvalidInputError(f"y has the shape {np.shape(self.y)}; the model predicts {answers.shape}.")
-        codes = None
-        if isinstance(self.estimator, StepAutoencoder):
-            codes = len(np.unique(self.estimator.transform(self.X), axis=0))
-        return quality_of_numbers(truth, answers, names.targets, codes)
-
-    def codes(self) -> Any:
-        classes = self.estimator.classes_
-        unknown = ~np.isin(self.y, classes)
-        if unknown.any():
-            raise InvalidInputError(
-                f"y has the label {self.y[unknown][0]!r}, which is not one of the model's classes {classes.tolist()}. "
-                "Leave these rows out, or fit a model that knows the class."
-            )
-        return np.searchsorted(classes, self.y)
-
-    def verified(self) -> Verification:
-        try:
-            X, y, weights, radii = self.given
-            found: Verification = self.estimator.verify(X, y, weights, radius=radii)
-        except InvalidInputError as error:
-            raise InvalidInputError(
-                f"{error} Rows that it has not seen are test rows (--test FILE, test=...)."
-            ) from error
-        return found
-
-
-def _is_among(rows: Floats, others: Floats) -> NDArray[np.bool_]:
-    """Which rows are equal to one of the others."""
-    known = {row.tobytes() for row in others + 0.0}  # -0.0 is 0.0
-    return np.array([row.tobytes() in known for row in rows + 0.0], dtype=bool)
 
 
 def _trace(estimator: Any) -> Trace:
@@ -255,30 +173,38 @@ def _numbered(word: str, count: int) -> tuple[str, ...]:
 
 
 def _meanings(estimator: Any, network: Network) -> list[str]:
-    """A sentence a feature, where the model knows how its features came from the columns of a table."""
+    """A sentence per feature, where the model knows how its features came from the columns of a table."""
     columns = getattr(estimator, "columns_", None)
     return [""] * network.n_features if columns is None else [clean(sentence) for sentence in columns.describe()]
 
 
-def _is_vote_of_pairs(estimator: Any) -> bool:
-    is_vote = estimator.network_.layers[-1].activation == ARGMAX
-    return is_vote and getattr(estimator, "output", None) == "one_vs_one"
+def _size(estimator: Any, layers: Sequence[NeuronLayer], X: Floats | None) -> ModelSize:
+    are_compared = estimator.network_.layers[-1].activation.is_compared
+    is_vote_of_pairs = are_compared and getattr(estimator, "output", None) == "one_vs_one"
+    return size_of(
+        estimator.network_,
+        estimator.weights,
+        [layer.title for layer in layers],
+        estimator.certificate_.n_rows if X is None else len(X),
+        are_distinct=X is None,
+        is_vote=is_vote_of_pairs or isinstance(estimator, StepEnsembleClassifier),
+    )
 
 
 def _robustness(
-    estimator: BaseStep, rows: _Rows | None, test_rows: _Rows | None, norm: str, radius: float | None
+    estimator: BaseStep, rows: Rows | None, test_rows: Rows | None, norm: str, radius: float | None
 ) -> Robustness | None:
     if radius is None:
         return None
     checked = checked_radius(radius)
     if not isinstance(estimator, BaseStepClassifier):
         raise InvalidInputError(
-            f"radius={radius!r} asks how far rows can be moved before their class changes; a "
+            f"radius={radius!r} asks how far rows can be perturbed before their class changes; a "
             f"{type(estimator).__name__} predicts numbers. Leave it out."
         )
     chosen = test_rows or rows
     if chosen is None:
-        raise InvalidInputError(f"radius={radius!r} needs rows to move; give train= or test=.")
+        raise InvalidInputError(f"radius={radius!r} needs rows to perturb; give train= or test=.")
     part = "test" if test_rows is not None else "training"
     return robustness_of(estimator, chosen.X, chosen.codes(), norm, checked, part)
 

@@ -51,5 +51,5 @@ def _quality_card(quality: Quality, part: str) -> Card:
     rows = counted(quality.rows, f"{part} row")
     if isinstance(quality, Answers):
         return Card(f"{part.capitalize()} accuracy", percent(quality.accuracy), f"{quality.wrong} of {rows} wrong")
-    label = "Variance kept" if quality.codes is not None else f"{part.capitalize()} R²"
+    label = "Variance explained" if quality.codes is not None else f"{part.capitalize()} R²"
     return Card(label, number(quality.overall.r2), f"on {rows}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from stepnet.errors import MissingExtraError
-from stepnet.report.blocks import Document, Figure
+from stepnet.report.blocks import BLOCKS, Document, Figure
 from stepnet.report.charts import margin_chart, robustness_chart, trace_chart
 from stepnet.report.content import Report
 from stepnet.report.document import document_of
@@ -30,7 +30,8 @@ def to_html(report: Report) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.tests["block"] = lambda block, kind: type(block).__name__ == kind
+    # By name, so that a template that asks for an unknown kind of block does not compile.
+    environment.tests.update({kind.__name__: lambda block, kind=kind: isinstance(block, kind) for kind in BLOCKS})
     return environment.from_string(template).render(document=document, drawings=drawings)
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.model.activations.argmax import ARGMAX
-from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.base import Activation
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.model.rules import Words, hidden_names
 
-_MOST_WORK = 20_000_000  # rows × neurons × neurons above, up to which it is asked which rows hang on a neuron
+_MOST_WORK = 20_000_000  # rows × neurons × neurons above, up to which it is asked which rows a neuron decides
 _BINS = 12
 _WORDS = Words(digits=4, most_terms=30, is_scaled=True)
 
@@ -45,7 +44,7 @@ class NeuronSummary:
         Its share in what the output sees: 1 in all for each layer.
     rows : tuple of int or None
         Training rows at each of its levels; of a step, off and on.
-    hanging : int or None
+    decided : int or None
         Training rows whose answer changes with this neuron alone.
     """
 
@@ -55,7 +54,7 @@ class NeuronSummary:
     rule: str
     importance: float
     rows: tuple[int, ...] | None
-    hanging: int | None
+    decided: int | None
 
 
 @dataclass(frozen=True)
@@ -68,11 +67,11 @@ class NeuronLayer:
 
 @dataclass(frozen=True)
 class Margins:
-    """Distances of training rows to the nearest hyperplane that their answer hangs on, as a histogram."""
+    """Distances of training rows to the nearest hyperplane that their answer depends on, as a histogram."""
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
-    n_free: int  # rows that hang on no single neuron
+    n_free: int  # rows whose answer depends on no single neuron
 
 
 @dataclass(frozen=True)
@@ -100,8 +99,8 @@ def features_of(network: Network, names: Sequence[str], meanings: Sequence[str],
     ]
 
 
-def layers_of(network: Network, names: Names, X: Floats | None, hanging: Floats | None) -> list[NeuronLayer]:
-    """All neurons, layer by layer; ``hanging`` says which rows hang on which first-layer neuron."""
+def layers_of(network: Network, names: Names, X: Floats | None, decided: Floats | None) -> list[NeuronLayer]:
+    """All neurons, layer by layer; ``decided`` says which rows which first-layer neuron decides."""
     levels: list[Any] = [None] * len(network.layers) if X is None else network.levels(X)
     importances = _importances(network)
     inputs, found = names.features, []
@@ -113,7 +112,7 @@ def layers_of(network: Network, names: Names, X: Floats | None, hanging: Floats 
         for j, name in enumerate(own):
             weights = tuple(layer.weights[j].tolist())
             thresholds = tuple(np.atleast_1d(layer.thresholds[j]).tolist())
-            answers = names.classes if is_last and layer.activation != ARGMAX else ()
+            answers = names.classes if is_last and layer.activation.has_levels else ()
             neurons.append(
                 NeuronSummary(
                     name,
@@ -122,33 +121,33 @@ def layers_of(network: Network, names: Names, X: Floats | None, hanging: Floats 
                     _WORDS.rule(layer.activation, weights, thresholds, inputs, values=values, answers=answers),
                     float(importances[k][j]),
                     _rows_at(layer, levels[k], j),
-                    None if hanging is None or k > 0 else int(hanging[:, j].sum()),
+                    None if decided is None or k > 0 else int(decided[:, j].sum()),
                 )
             )
         title = "Output" if is_last else "Hidden layer" if len(network.layers) == 2 else f"Hidden layer {k + 1}"
-        found.append(NeuronLayer(title, layer.activation.name, inputs, tuple(neurons)))
+        found.append(NeuronLayer(title, _answers_by(layer.activation), inputs, tuple(neurons)))
         inputs = tuple(own)
     return found
 
 
-def hanging_rows(network: Network, X: Floats) -> Any:
-    """For each row and first-layer neuron whether the answer hangs on it; None where that is no bit, or too much."""
+def decided_rows(network: Network, X: Floats) -> Any:
+    """For each row and first-layer neuron whether the answer depends on it; None where that is no bit, or too much."""
     layer = network.layers[0]
     above = network.widths[1] if len(network.layers) > 1 else 1
-    if layer.activation.n_thresholds > 1 or layer.activation in (ARGMAX, IDENTITY):
+    if layer.activation.n_thresholds > 1 or not layer.activation.has_levels:
         return None
-    if network.layers[-1].activation == IDENTITY or len(X) * layer.width * layer.width * above > _MOST_WORK:
+    if network.layers[-1].activation.gives_numbers or len(X) * layer.width * layer.width * above > _MOST_WORK:
         return None
     return np.column_stack([network.hangs_on(X, j) for j in range(layer.width)])
 
 
-def margins_of(network: Network, X: Floats, hanging: Any) -> Margins:
+def margins_of(network: Network, X: Floats, decided: Any) -> Margins:
     """In float64: a picture, not a proof."""
     layer = network.layers[0]
     lengths = np.linalg.norm(layer.weights, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.abs(X @ layer.weights.T - layer.thresholds) / lengths
-    nearest = np.where(hanging & (lengths > 0), distances, np.inf).min(axis=1)
+    nearest = np.where(decided & (lengths > 0), distances, np.inf).min(axis=1)
     finite = nearest[np.isfinite(nearest)]
     counts, edges = np.histogram(finite, bins=_BINS, range=(0.0, float(finite.max(initial=0.0)) or 1.0))
     return Margins(tuple(edges.tolist()), tuple(counts.tolist()), len(nearest) - len(finite))
@@ -164,13 +163,19 @@ def _importances(network: Network) -> list[Floats]:
     return shares
 
 
+def _answers_by(activation: Activation) -> str:
+    if activation.is_compared:
+        return "the largest score is the answer"
+    return "numbers" if activation.gives_numbers else activation.name
+
+
 def _rows_at(layer: Layer, levels: Any, j: int) -> tuple[int, ...] | None:
-    if levels is None or layer.activation in (ARGMAX, IDENTITY):
+    if levels is None or not layer.activation.has_levels:
         return None
     return tuple(np.bincount(levels[:, j], minlength=layer.activation.n_thresholds + 1).tolist())
 
 
 def _output_names(layer: Layer, names: Names) -> list[str]:
-    if layer.activation == ARGMAX:
+    if layer.activation.is_compared:
         return list(names.classes)
     return list(names.targets) or ["output"]

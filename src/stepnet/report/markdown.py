@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stepnet.report.blocks import Block, Code, Figure, Notice, Paragraph, TableBlock
+from stepnet.report.blocks import Block, Code, Figure, Notice, TableBlock
 from stepnet.report.content import Report
 from stepnet.report.document import document_of
 
@@ -12,13 +12,11 @@ from stepnet.report.document import document_of
 def to_markdown(report: Report) -> str:
     """For a repository, a wiki or an issue; tables instead of drawings."""
     document = document_of(report)
-    lines = [[card.label, card.value, card.note] for card in document.cards]
-    summary = TableBlock("Summary", ("what", "value", "note"), tuple(map(tuple, lines)), (0, 1, 2))
     parts = [
         f"# {_escaped(document.title)}",
         _escaped(document.subtitle),
         *map(_block, document.notices),
-        _block(summary),
+        _table(document.summary),
     ]
     for section in document.sections:
         parts += [f"## {section.title}", _escaped(section.lead)]
@@ -38,26 +36,13 @@ def _block(block: Block) -> str:
     if isinstance(block, Code):
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
         return f"{fence}{block.language}\n{block.text}\n{fence}"
-    return _paragraph(block)
-
-
-def _paragraph(block: Paragraph) -> str:
     return _escaped(block.text)
 
 
 def _table(block: TableBlock) -> str:
     marks = [":--" if number in block.words else "--:" for number in range(len(block.columns))]
-    lines = [block.columns, tuple(marks), *block.lines]
-    cells = [_line(line) if line is not lines[1] else _raw(marks) for line in lines]
-    return f"**{_escaped(block.caption)}**\n\n" + "\n".join(cells)
-
-
-def _line(cells: tuple[str, ...]) -> str:
-    return _raw([_escaped(cell) for cell in cells])
-
-
-def _raw(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    head, *lines = (list(map(_escaped, cells)) for cells in (block.columns, *block.lines))
+    return f"**{_escaped(block.caption)}**\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in (head, marks, *lines))
 
 
 def _escaped(text: str) -> str:

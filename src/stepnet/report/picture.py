@@ -190,4 +190,6 @@ def _left_out(report: Report, columns: list[_Column], lines: list[list[_Line]]) 
         return ""
     *first, last = missing
     listed = f"{', '.join(first)} and {last}" if first else last
-    return f"The strongest are drawn; {listed} {'is' if listed.startswith('1 ') and not first else 'are'} left out."
+    return (
+        f"Only the strongest are drawn; {listed} {'is' if listed.startswith('1 ') and not first else 'are'} left out."
+    )

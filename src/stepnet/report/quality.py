@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import metrics
 
 from stepnet.model.arithmetic import Floats
 
@@ -64,34 +65,29 @@ Quality = Answers | Numbers
 
 def quality_of_classes(truth: Any, answers: Any, names: Sequence[str]) -> Answers:
     """From codes."""
-    n_classes = len(names)
-    confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
-    np.add.at(confusion, (truth, answers), 1)
-    hits, actual, said = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
-    classes = tuple(
-        ClassQuality(name, *_class_numbers(int(hits[c]), int(actual[c]), int(said[c]))) for c, name in enumerate(names)
-    )
-    recalls = [one.recall for one in classes if one.recall is not None]
+    labels = np.arange(len(names))
+    by_class = metrics.precision_recall_fscore_support(truth, answers, labels=labels, zero_division=np.nan)
+    precision, recall, f1, rows = (numbers.tolist() for numbers in by_class)
     return Answers(
         len(truth),
-        tuple(map(tuple, confusion.tolist())),
-        float(hits.sum() / len(truth)),
-        float(np.mean(recalls)),
-        classes,
-        _mcc(confusion.tolist()) if n_classes == 2 else None,
+        tuple(map(tuple, metrics.confusion_matrix(truth, answers, labels=labels).tolist())),
+        float(metrics.accuracy_score(truth, answers)),
+        float(np.nanmean(recall)),
+        tuple(
+            ClassQuality(name, int(count), *map(_share, shares))
+            for name, count, *shares in zip(names, rows, precision, recall, f1, strict=True)
+        ),
+        _mcc(truth, answers) if len(names) == 2 else None,
     )
 
 
-def _class_numbers(hits: int, actual: int, said: int) -> tuple[int, float | None, float | None, float | None]:
-    precision = hits / said if said else None
-    recall = hits / actual if actual else None
-    return actual, precision, recall, 2 * hits / (actual + said) if actual + said else None
+def _share(share: float) -> float | None:
+    return None if math.isnan(share) else share
 
 
-def _mcc(confusion: list[list[int]]) -> float | None:
-    (tn, fp), (fn, tp) = confusion
-    scale = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    return (tp * tn - fp * fn) / math.sqrt(scale) if scale else None
+def _mcc(truth: Any, answers: Any) -> float | None:
+    has_two = len(np.unique(truth)) == len(np.unique(answers)) == 2
+    return float(metrics.matthews_corrcoef(truth, answers)) if has_two else None
 
 
 def quality_of_numbers(truth: Floats, answers: Floats, names: Sequence[str], codes: int | None = None) -> Numbers:
@@ -101,11 +97,11 @@ def quality_of_numbers(truth: Floats, answers: Floats, names: Sequence[str], cod
 
 
 def _number(name: str, truth: Floats, answers: Floats) -> NumberQuality:
-    errors = answers - truth
-    spread = float(((truth - truth.mean(axis=0)) ** 2).sum())
+    centre = truth.mean(axis=0)  # of each number by itself; then all of them count as one
+    r2 = metrics.r2_score((truth - centre).ravel(), (answers - centre).ravel()) if np.ptp(truth, axis=0).any() else None
     return NumberQuality(
         name,
-        1.0 - float((errors**2).sum()) / spread if spread > 0 else None,
-        float(np.abs(errors).mean()),
-        math.sqrt(float((errors**2).mean())),
+        r2,
+        float(metrics.mean_absolute_error(truth, answers)),
+        math.sqrt(metrics.mean_squared_error(truth, answers)),
     )

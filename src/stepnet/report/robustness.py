@@ -1,4 +1,4 @@
-"""How far rows can be moved before their answer is wrong."""
+"""How far rows can be perturbed before their answer is wrong."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Robustness:
     n_rows: int
     n_attacked: int
     n_unfinished: int  # their radius is what was shown by then, and may be larger
-    certified: float  # share of rows right whatever the move up to the radius
-    right: float  # share of rows right without moves
+    certified: float  # share of rows right whatever the perturbation up to the radius
+    right: float  # share of rows right as they are
     curve: tuple[tuple[float, float], ...]  # radius, share of rows certified beyond it
     is_out_of_time: bool
 
     def share(self, radius: float) -> float:
-        """Of the rows that no move up to a radius gets wrong."""
+        """Of the rows that no perturbation up to a radius gets wrong."""
         return next(share for end, share in reversed(self.curve) if end <= radius)
 
 

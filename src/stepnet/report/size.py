@@ -1,4 +1,4 @@
-"""How large a network is: weights, bits, neurons, and what it could learn by heart."""
+"""How large a network is: weights, bits, neurons, and how much it could memorise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.weights import BINARY, SIGN, Integers, Real, WeightDomain, weight_domains
@@ -81,7 +80,7 @@ def size_of(
     sizes = []
     for k, (layer, title) in enumerate(zip(network.layers, titles, strict=True)):
         is_learned = k < n_learned
-        domain = domains[k] if is_learned and layer.activation != IDENTITY else Real()
+        domain = domains[k] if is_learned and not layer.activation.gives_numbers else Real()
         domain = domain if is_learned else _smallest(layer.weights)
         sizes.append(
             LayerSize(
@@ -100,9 +99,7 @@ def size_of(
 
 def bits_of(domain: WeightDomain) -> int:
     """How many bits a weight takes."""
-    if isinstance(domain, Real):
-        return _REAL_BITS
-    return math.ceil(math.log2(len(domain.values)))
+    return math.ceil(math.log2(len(domain.values))) if domain.is_integer else _REAL_BITS
 
 
 def _places(layer: Layer, members: int) -> int:

@@ -1,4 +1,4 @@
-"""How good it is: answers counted, margins, and rows that are moved."""
+"""How good it is: answers counted, margins, and robustness to perturbations."""
 
 from __future__ import annotations
 
@@ -22,18 +22,16 @@ def how_good(report: Report) -> Section:
         if quality is not None
     ]
     if report.is_weighted and parts:
-        parts[0] = _with(parts[0], "Every row counts once here; the loss of the certificate counts row weights.")
+        parts[0] = _with(parts[0], "Every row counts once here; the loss of the certificate counts rows by weight.")
     if report.n_seen and report.test is not None:
         parts[-1] = _with(parts[-1], _seen(report.n_seen, report.test, report.unseen))
     parts.append(Part("Margins", tuple(_margins(report))))
     if report.robustness is not None:
-        parts.append(Part("Rows that are moved", tuple(_robustness(report.robustness))))
+        parts.append(Part("Robustness to perturbations", tuple(_robustness(report.robustness))))
     given = [name for name, quality in (("training", report.train), ("test", report.test)) if quality is not None]
-    lead = (
-        f"Measured on {' and '.join(given)} rows." if given else "No rows were given, so no answers are counted here."
-    )
+    lead = f"Measured on {' and '.join(given)} rows." if given else "No rows were given, so nothing is measured here."
     if given == ["training"]:
-        lead += " Only rows that the model has not seen tell how good it is on new ones."
+        lead += " Only rows that it was not trained on show how good it is on new ones."
     return Section("good", "How good it is", lead, tuple(parts))
 
 
@@ -42,15 +40,18 @@ def _with(part: Part, sentence: str) -> Part:
 
 
 def _seen(n_seen: int, test: Quality, unseen: Quality | None) -> str:
-    """What test rows that are training rows, too, leave to be said of new ones."""
+    """What test rows that are training rows too leave to be said about new ones."""
     if unseen is None:
-        return "All of these rows equal training rows: they say nothing of new ones."
+        return "All of these rows equal training rows, so they say nothing about new ones."
     others = (
-        f"Of the other {unseen.rows:,}, {unseen.wrong} are wrong (accuracy {percent(unseen.accuracy)})."
+        f"the accuracy is {percent(unseen.accuracy)} ({unseen.wrong} wrong)"
         if isinstance(unseen, Answers)
-        else f"On the other {unseen.rows:,}, R² is {number(unseen.overall.r2)}."
+        else f"R² is {number(unseen.overall.r2)}"
     )
-    return f"{n_seen:,} of these {test.rows:,} rows equal training rows, which says little of new ones. {others}"
+    return (
+        f"{n_seen:,} of these {test.rows:,} rows equal training rows, so they say little about new ones. On the other "
+        f"{unseen.rows:,}, {others}."
+    )
 
 
 def _quality(quality: Quality, name: str, classes: tuple[str, ...]) -> Iterator[Block]:
@@ -73,12 +74,10 @@ def _quality(quality: Quality, name: str, classes: tuple[str, ...]) -> Iterator[
 
 
 def _confusion(quality: Answers, name: str, classes: tuple[str, ...]) -> TableBlock:
-    lines = [[f"is {one}", *map(str, line)] for one, line in zip(classes, quality.confusion, strict=True)]
+    lines = [[f"true {one}", *map(str, line)] for one, line in zip(classes, quality.confusion, strict=True)]
     shades = tuple(tuple(count / max(1, sum(line)) for count in line) for line in quality.confusion)
-    columns = ("", *(f"said {one}" for one in classes))
-    return TableBlock(
-        f"{name} rows: what they are, and what the network says", columns, tuple(map(tuple, lines)), (0,), shades
-    )
+    columns = ("", *(f"predicted {one}" for one in classes))
+    return TableBlock(f"{name} rows: true and predicted classes", columns, tuple(map(tuple, lines)), (0,), shades)
 
 
 def _errors(quality: Answers, name: str, classes: tuple[str, ...]) -> TableBlock:
@@ -88,11 +87,11 @@ def _errors(quality: Answers, name: str, classes: tuple[str, ...]) -> TableBlock
     ]
     pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
     lines = [[classes[a], classes[b], str(count)] for count, a, b in pairs[:_MOST_ERRORS]]
-    return table(f"{name} rows: the most frequent errors", ["class", "said", "rows"], lines, (0, 1))
+    return table(f"{name} rows: the most frequent errors", ["true class", "predicted class", "rows"], lines, (0, 1))
 
 
 def _number_tables(quality: Numbers, name: str) -> Iterator[Block]:
-    kept = "R² (share of the variance kept)" if quality.codes is not None else "R²"
+    kept = "R² (share of the variance explained)" if quality.codes is not None else "R²"
     overall = quality.overall
     lines = [
         [kept, number(overall.r2)],
@@ -100,12 +99,12 @@ def _number_tables(quality: Numbers, name: str) -> Iterator[Block]:
         ["root mean squared error", number(overall.rmse)],
     ]
     if quality.codes is not None:
-        lines.append(["different codes in use", f"{quality.codes:,}"])
+        lines.append(["distinct codes in use", f"{quality.codes:,}"])
     yield table(f"{name} rows: {quality.rows:,}", ["measure", "value"], lines)
     if quality.parts:
         yield table(
-            f"{name} rows by number",
-            ["number", "R²", "mean absolute error", "root mean squared error"],
+            f"{name} rows by output",
+            ["output", "R²", "mean absolute error", "root mean squared error"],
             [_number_line(part) for part in quality.parts],
         )
 
@@ -117,14 +116,14 @@ def _number_line(part: NumberQuality) -> list[str]:
 def _margins(report: Report) -> Iterator[Block]:
     margin = number(report.certificate.margin)
     if margin == "infinite":
-        yield Paragraph("No training row hangs on a single neuron's side, so there is no margin to state.")
+        yield Paragraph("No answer for a training row depends on a single neuron, so there is no margin to state.")
     else:
         yield Paragraph(
-            f"The margin is {margin}: every training row is at least so far (Euclidean, in the units of the features) "
-            "from each hyperplane that its answer hangs on."
+            f"The margin is {margin}: every training row is at least this far (Euclidean, in the units of the "
+            "features) from each hyperplane that its answer depends on."
         )
     if report.margins is not None and report.margins.n_free:
-        yield Paragraph(f"No single neuron decides for {counted(report.margins.n_free, 'training row')}.")
+        yield Paragraph(f"For {counted(report.margins.n_free, 'training row')} no single neuron decides the answer.")
     if report.margins is not None and any(report.margins.counts):
         yield _margin_figure(report.margins)
 
@@ -134,7 +133,7 @@ def _margin_figure(margins: Margins) -> Figure:
     lines = [[number(low), number(high), str(count)] for low, high, count in ends]
     return Figure(
         "margins",
-        "Training rows by their distance to a change of the answer",
+        "Training rows by their distance to a change of answer",
         "Rows on the left are answered by a narrow margin, rows on the right by a wide one.",
         (table("Training rows by margin", ["from", "to", "rows"], lines),),
     )
@@ -144,26 +143,26 @@ def _robustness(found: Robustness) -> Iterator[Block]:
     rows = counted(found.n_attacked, f"{found.part} row")
     yield Paragraph(
         f"{percent(found.certified)} of {rows} are certified at radius {number(found.radius)} in {found.norm}: they "
-        f"are right, and no move up to this size changes that. {percent(found.right)} are right if they are not moved. "
-        "Moves are measured in the units of the features, and each row's smallest one that matters was looked for "
-        "exactly."
+        f"are classified correctly, and no perturbation up to this size changes that. {percent(found.right)} are "
+        "classified correctly as they are. Perturbations are measured in the units of the features, and the search for "
+        "the smallest one that matters is exact."
     )
     if found.n_attacked < found.n_rows:
-        why = "the time was up" if found.is_out_of_time else "more take long"
+        why = "the time limit was reached" if found.is_out_of_time else "more would take long"
         yield Paragraph(
-            f"These are {found.n_attacked} of {counted(found.n_rows, f'{found.part} row')}, spread evenly over them, "
-            f"because {why}; stepnet attack takes all."
+            f"These are {found.n_attacked} of {counted(found.n_rows, f'{found.part} row')}, evenly spread, because "
+            f"{why}; stepnet attack takes all of them."
         )
     if found.n_unfinished:
         yield Paragraph(
-            f"For {counted(found.n_unfinished, 'row')} the search ended at its limit: their radius may be larger than "
-            "counted here, never smaller."
+            f"For {counted(found.n_unfinished, 'row')} the search stopped at its limit: their radius may be larger "
+            "than counted here, never smaller."
         )
     radii = sorted({0.0, found.radius, *ticks(0.0, found.curve[-1][0] or 1.0)})
     lines = [[number(radius), percent(found.share(radius))] for radius in radii]
     yield Figure(
         "robustness",
         f"Certified {found.part} rows over the radius",
-        f"The share of rows that no move up to the radius gets wrong; the dashed line is at {number(found.radius)}.",
+        f"The share of rows that no perturbation up to the radius gets wrong; dashed: radius {number(found.radius)}.",
         (table(f"Certified {found.part} rows", [f"radius in {found.norm}", "certified"], lines),),
     )

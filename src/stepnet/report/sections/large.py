@@ -1,4 +1,4 @@
-"""How large it is: weights, bits, and what it could learn by heart."""
+"""How large it is: weights, bits, and how much it could memorise."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def how_large(report: Report) -> Section:
     lines.append(
         ["All", str(size.neurons), f"{weights:,}", f"{size.nonzero:,}", "", "", f"{thresholds:,}", f"{size.bits:,}"]
     )
-    columns = ["layer", "neurons", "weights", "non-zero", "values", "bits a weight", "thresholds", "bits"]
+    columns = ["layer", "neurons", "weights", "non-zero", "values", "bits per weight", "thresholds", "bits"]
     counts = table(
         "Weights, thresholds and bits; zeros are stored too, thresholds take 64 bits", columns, lines, (0, 4)
     )
     outputs = counted(size.layers[-1].neurons, "output")
     neurons = f"{counted(size.hidden, 'neuron')} and {outputs}" if size.hidden else outputs
     lead = (
-        f"{neurons} with {counted(size.nonzero, 'non-zero weight')}: {size.bits:,} bits ({storage(size.bits)}) if all "
-        "are stored."
+        f"{neurons} with {counted(size.nonzero, 'non-zero weight')}: {size.bits:,} bits ({storage(size.bits)}) when "
+        "stored in full."
     )
     return Section(
         "large",
@@ -44,7 +44,7 @@ def how_large(report: Report) -> Section:
         lead,
         (
             Part("Weights and bits", (counts,)),
-            Part("How much it could learn by heart", (Paragraph(_capacity(report)),)),
+            Part("How much it could memorise", (Paragraph(_capacity(report)),)),
         ),
     )
 
@@ -54,22 +54,22 @@ def _capacity(report: Report) -> str:
     rows = counted(size.n_rows, "distinct training row" if size.are_distinct else "training row")
     estimate = (
         f"Networks with ρ = {size.parameters:,} learned weights and thresholds have a VC dimension of the order "
-        f"ρ·log₂ρ = {size.vc:,.0f}: about so many rows can be labelled in every way by some such network."
+        f"ρ·log₂ρ = {size.vc:,.0f}: roughly the number of rows that such networks can label in every possible way."
     )
     if len(report.classes) != 2:
-        estimate += " (The estimate is for answers of one bit; here it is a rule of thumb.)"
+        estimate += " (The estimate is for two classes; here it is a rule of thumb.)"
     ratio = size.n_rows / size.vc
     if ratio < 1:
         return (
-            f"{estimate} There are {rows}, which is fewer: such networks may fit even random answers, so few errors on "
-            "the training rows alone promise little for new ones. Look at test rows."
+            f"{estimate} With only {rows}, such networks may fit even random labels, so few errors on the training "
+            "rows alone promise little for new ones. Look at test rows."
         )
     if ratio < _MANY:
         return (
-            f"{estimate} There are {rows}, {ratio:,.1f} times as many: few errors on the training rows are a hint, no "
+            f"{estimate} With {rows}, {ratio:,.1f} times as many, few errors on the training rows are a hint, not a "
             "promise, for new ones. Look at test rows."
         )
     return (
-        f"{estimate} There are {rows}, {ratio:,.0f} times as many: such networks cannot fit just any answers, so few "
+        f"{estimate} With {rows}, {ratio:,.0f} times as many, such networks cannot fit arbitrary labels, so few "
         "errors on the training rows say something about new ones. Test rows say it directly."
     )

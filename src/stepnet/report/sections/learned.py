@@ -24,7 +24,7 @@ def shape_of(report: Report) -> str:
 
 def what_was_learned(report: Report) -> Section:
     lead = (
-        "The whole model is in this section: nothing else decides an answer. A step neuron is on where its weighted "
+        "This section is the whole model: no answer depends on anything else. A step neuron is on where its weighted "
         "sum reaches its threshold, and off elsewhere."
     )
     rules: list[Block] = [Paragraph(_about_rules(report))]
@@ -47,8 +47,8 @@ def _network_figure(report: Report) -> Figure:
         _weight_table(layer) for layer in report.layers if len(layer.neurons) * len(layer.inputs) <= _MOST_CELLS
     )
     description = (
-        f"Features are on the left, the output is on the right: {shape_of(report)}. Lines are weights: solid blue ones "
-        "are positive, dashed orange ones negative, thick ones large compared with the others of their layer."
+        f"Features are on the left, the output is on the right: {shape_of(report)}. Lines are weights: solid blue for "
+        "positive ones, dashed orange for negative ones, and the thicker, the larger within their layer."
     )
     return Figure("network", "The network and its weights", description, tables, is_told=True)
 
@@ -63,42 +63,37 @@ def _weight_table(layer: NeuronLayer) -> TableBlock:
 
 def _about_rules(report: Report) -> str:
     text = (
-        "Each rule is divided by its largest weight, which changes nothing, and rounded to four digits; the model "
-        "file has all numbers exactly."
+        "Each rule is divided by its largest weight, which does not change it, and rounded to four digits; the model "
+        "file has the exact numbers."
     )
     first = report.layers[0].neurons[0]
     if first.rows is not None:
-        text += " Rows on: training rows that switch the neuron on."
-    if first.hanging is not None:
-        text += " Hanging: training rows whose answer would be another with this neuron alone switched the other way."
+        text += " Rows on: training rows for which the neuron is on."
+    if first.decided is not None:
+        text += " Rows decided: training rows whose answer would change if this neuron alone were flipped."
     return text
 
 
 def _rules(layer: NeuronLayer) -> Iterator[Block]:
     shown = sorted(layer.neurons, key=lambda neuron: -neuron.importance)[:_MOST_RULES]
     neurons = [neuron for neuron in layer.neurons if neuron in shown]
-    has_rows, has_hanging = neurons[0].rows is not None, neurons[0].hanging is not None
+    has_rows, has_decided = neurons[0].rows is not None, neurons[0].decided is not None
     columns = ["neuron", "rule"]
     if has_rows:
         is_bit = len(neurons[0].rows or ()) == 2
         columns.append("rows on" if is_bit else "rows at each level")
-    if has_hanging:
-        columns.append("hanging")
+    if has_decided:
+        columns.append("rows decided")
     lines = [
-        [neuron.name, neuron.rule, *([_rows(neuron)] * has_rows), *([str(neuron.hanging)] * has_hanging)]
+        [neuron.name, neuron.rule, *([_rows(neuron)] * has_rows), *([str(neuron.decided)] * has_decided)]
         for neuron in neurons
     ]
-    yield table(f"{layer.title}: {counted(len(layer.neurons), 'neuron')} ({_kind(layer)})", columns, lines, (0, 1))
+    yield table(f"{layer.title}: {counted(len(layer.neurons), 'neuron')} ({layer.activation})", columns, lines, (0, 1))
     if len(neurons) < len(layer.neurons):
         yield Paragraph(
-            f"The {len(neurons)} neurons that weigh most are listed, {len(layer.neurons) - len(neurons)} are left out; "
-            "the model file has all."
+            f"The {len(neurons)} most important neurons are listed, {len(layer.neurons) - len(neurons)} are left out; "
+            "the model file has them all."
         )
-
-
-def _kind(layer: NeuronLayer) -> str:
-    kinds = {"argmax": "the largest score answers", "identity": "numbers", "step": "step"}
-    return kinds.get(layer.activation, layer.activation)
 
 
 def _rows(neuron: NeuronSummary) -> str:
@@ -110,7 +105,7 @@ def _rows(neuron: NeuronSummary) -> str:
 def _feature_table(report: Report) -> TableBlock:
     has_meaning = any(feature.meaning for feature in report.features)
     has_range = report.features[0].smallest is not None
-    columns = ["feature", *(["meaning"] * has_meaning), "neurons it pushes on", "neurons it pushes off"]
+    columns = ["feature", *(["meaning"] * has_meaning), "positive weights", "negative weights"]
     columns += ["smallest", "largest"] * has_range
     lines = [
         [
@@ -125,9 +120,9 @@ def _feature_table(report: Report) -> TableBlock:
     unused = sum(not feature.is_used for feature in report.features)
     caption = f"{counted(len(report.features), 'feature')}{_unused(report.features, unused)}"
     if has_range:
-        caption += "; smallest and largest among the training rows"
+        caption += "; smallest and largest value in the training rows"
     return table(caption, columns, lines, (0, 1) if has_meaning else (0,))
 
 
 def _unused(features: tuple[Feature, ...], unused: int) -> str:
-    return f", {unused} of them without any weight" if unused and len(features) > 1 else ""
+    return f", {unused} of them unused" if unused and len(features) > 1 else ""

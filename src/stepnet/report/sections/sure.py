@@ -15,10 +15,10 @@ from stepnet.report.sections.use import verify_lines
 _MOST_LINES = 24
 _ENDS = {
     "proven": "this was proven",
-    "gap": "the gap that was asked for is reached",
-    "time": "its time was up",
-    "interrupted": "someone interrupted it",
-    "callback": "a callback asked for it",
+    "gap": "the requested gap was reached",
+    "time": "the time limit was reached",
+    "interrupted": "it was interrupted",
+    "callback": "a callback stopped it",
     "finished": "its method had nothing left to try",
     "solver failed": "a solver failed",
 }
@@ -35,7 +35,7 @@ def status_cards(report: Report) -> Iterator[Card]:
         yield Card("Status", "FEASIBLE", "a better network may exist", "open")
     worst = "worst case, " if certificate.uncertainty else ""
     yield Card("Loss", _loss(certificate), f"{worst}{_measure(report)}")
-    yield Card("Bound", number(certificate.bound), "no network of this shape is below" + _narrow(certificate))
+    yield Card("Bound", number(certificate.bound), "no network of this architecture does better" + _narrow(certificate))
 
 
 def notices_of(report: Report) -> tuple[Notice, ...]:
@@ -46,7 +46,7 @@ def notices_of(report: Report) -> tuple[Notice, ...]:
             Notice(
                 "open",
                 "Not checked here.",
-                "No training rows were given, so loss and bound are what the model says of itself.",
+                "No training rows were given, so loss and bound are what the model file claims.",
             ),
         )
     if not verification:
@@ -56,11 +56,11 @@ def notices_of(report: Report) -> tuple[Notice, ...]:
         return (Notice("bad", "This certificate is FALSE.", f"Do not rely on this model: {_sentence(wrong)}"),)
     claimed = [check for check in verification.checks if check.holds is None]
     if claimed:
-        text = "The loss was computed again in exact arithmetic on the training rows. " + " ".join(
+        text = "The loss was recomputed in exact arithmetic on the training rows. " + " ".join(
             _sentence(f"Open: {check.claim}: {check.found}") for check in claimed
         )
         return (Notice("open", "Loss checked, bound not repeated.", text),)
-    text = "Loss and bound were computed again in exact arithmetic on the training rows, without any solver."
+    text = "Loss and bound were recomputed in exact arithmetic on the training rows, without any solver."
     return (Notice("good", "Certificate checked.", text),)
 
 
@@ -72,7 +72,9 @@ def how_sure(report: Report) -> Section:
     if report.trace:
         parts.append(Part("How the fit went", tuple(_how_it_went(report.trace))))
     parts.append(Part("The certificate, field by field", (_fields(report.certificate),)))
-    lead = "A certificate is a loss, computed in exact arithmetic, and a bound that no network of its scope can beat."
+    lead = (
+        "A certificate is a loss, computed in exact arithmetic, and a bound that no network within its scope can beat."
+    )
     return Section("sure", "How sure it is", lead, tuple(parts))
 
 
@@ -88,33 +90,32 @@ def _words(certificate: Certificate) -> Iterator[str]:
     if certificate.weights_bound:
         is_met = certificate.weights_bound == certificate.n_weights
         few = (
-            "is the smallest number possible"
+            "is the smallest possible number"
             if is_met
-            else f"may not be the smallest: {certificate.weights_bound} is the bound"
+            else f"may not be the smallest possible number (the bound is {certificate.weights_bound})"
         )
         yield (
-            f"It has {counted(certificate.n_weights, 'non-zero weight')}, which {few} at this loss, among "
+            f"It has {counted(certificate.n_weights, 'non-zero weight')}, which {few} at this loss among "
             f"{certificate.weights_scope}."
         )
     yield (
-        "All of this is about the training rows. It says nothing of new rows, which is what test rows are for, and "
-        "nothing of whether the data were right."
+        "All of this is about the training rows. It says nothing about new rows, which is what test rows are for, or "
+        "about whether the data are correct."
     )
 
 
 def _achievement(certificate: Certificate) -> str:
-    moved = f" if an adversary moves them ({certificate.uncertainty})" if certificate.uncertainty else ""
+    perturbed = f" if an adversary perturbs them ({certificate.uncertainty})" if certificate.uncertainty else ""
     nominal = ""
     if certificate.uncertainty:
-        nominal = f" Without moves it is {number(certificate.nominal_loss)}."
+        nominal = f" Without perturbations it is {number(certificate.nominal_loss)}."
     if certificate.measure == "misclassified":
         return (
-            f"On the training rows{moved} the network is wrong for {number(certificate.loss)} of "
-            f"{number(certificate.total_weight)} (rows count by their weight, which is 1 if none was given).{nominal}"
+            f"On the training rows{perturbed} the network misclassifies {number(certificate.loss)} of "
+            f"{number(certificate.total_weight)} (rows count by weight, which is 1 unless given).{nominal}"
         )
-    return (
-        f"On the training rows{moved} the {certificate.measure} of the network is {number(certificate.loss)}.{nominal}"
-    )
+    loss = f"{certificate.measure} of the network is {number(certificate.loss)}"
+    return f"On the training rows{perturbed} the {loss}.{nominal}"
 
 
 def _meaning(certificate: Certificate) -> str:
@@ -126,22 +127,22 @@ def _meaning(certificate: Certificate) -> str:
         return f"FEASIBLE means that better networks may exist: all that is known is that no loss is below 0. {end}"
     return (
         f"FEASIBLE means that better networks may exist, but among {scope} none has a loss below "
-        f"{number(certificate.bound)}; so at most {percent(certificate.gap)} of the loss could be saved. {end}"
+        f"{number(certificate.bound)}; so the loss can fall by at most {percent(certificate.gap)}. {end}"
     )
 
 
 def _source(certificate: Certificate) -> str:
-    how = f"The bound is known by this: {_sentence(certificate.proof)}"
+    how = f"The bound is known from this: {_sentence(certificate.proof)}"
     if certificate.claimed_by:
         return (
-            f"{how} It is the word of {certificate.claimed_by}: a program that can be mistaken. The solver's own "
-            "numbers are used for nothing else, and it can be asked to prove it again (resolve)."
+            f"{how} It rests on {certificate.claimed_by}, a solver, which may be wrong. Nothing else here rests on "
+            "the solver's numbers, and its proof can be repeated (resolve)."
         )
-    return f"{how} No solver has to be believed: anyone can compute it again from the data."
+    return f"{how} No solver has to be trusted: anyone can recompute it from the data."
 
 
 def _scope(certificate: Certificate) -> str:
-    return f"{ALL_NETWORKS} of this shape" if certificate.scope == ALL_NETWORKS else certificate.scope
+    return f"{ALL_NETWORKS} of this architecture" if certificate.scope == ALL_NETWORKS else certificate.scope
 
 
 def _narrow(certificate: Certificate) -> str:
@@ -175,8 +176,9 @@ def _checks(report: Report) -> Iterator[Block]:
         )
     yield Paragraph(
         "The loss is computed in exact arithmetic: weights and rows are rational numbers, and a sum that float64 "
-        "leaves in doubt is computed in rationals. A bound is true if rows that no network tells apart give it; it "
-        "stays open where it is a solver's word. To check it yourself (resolve repeats the solver's proof too):"
+        "leaves in doubt is computed in rationals. A bound is confirmed if rows that no network can tell "
+        "apart imply it; it stays open where it rests on a solver. To check it yourself (resolve also repeats the "
+        "solver's proof):"
     )
     yield verify_lines(report)
 
@@ -191,8 +193,8 @@ def _how_it_went(trace: Trace) -> Iterator[Block]:
     lines = [list(map(number, point)) for point in (*trace[:-1:step], trace[-1])]
     yield Figure(
         "trace",
-        "Loss and bound while the fit ran",
-        "The solid orange line is the loss, the dashed blue one the bound; what lies between them is open.",
+        "Loss and bound during the fit",
+        "The solid orange line is the loss, the dashed blue one the bound; the gap between them is open.",
         (table("Loss and bound over time", ["seconds", "loss", "bound"], lines),),
     )
 

@@ -48,7 +48,7 @@ def how_to_use(report: Report) -> Section:
         (
             Part("On the command line", _on_the_command_line(report)),
             Part("In Python", (Code("Python", "python", _python(report)),)),
-            Part("What this report rests on", (table("Data and versions", ["what", "value"], facts, (0, 1)),)),
+            Part("What this report is based on", (table("Data and versions", ["what", "value"], facts, (0, 1)),)),
         ),
     )
 
@@ -59,13 +59,13 @@ def _on_the_command_line(report: Report) -> tuple[Block, ...]:
     if not _is_for_tables(report):
         return (
             Code("Export", "console", export),
-            Paragraph("The other commands are for models with one answer a row."),
+            Paragraph("The other commands are for models with one answer per row."),
         )
     lines = [f"stepnet predict {model} new.csv --out answers.csv", *_verify_commands(report), export]
     names = list(report.columns) or [feature.name for feature in report.features]
     return (
         Code("Predict, verify, export", "console", "\n".join(lines)),
-        Paragraph(f"new.csv needs {_columns(names) if report.has_names else f'{len(names)} columns of numbers'}."),
+        Paragraph(f"new.csv needs {_columns(names) if report.has_names else f'{len(names)} numeric columns'}."),
     )
 
 

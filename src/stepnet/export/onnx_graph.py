@@ -1,0 +1,74 @@
+"""The graph of an ONNX model while it is built, and sums of integers in it that make no rounding errors."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.errors import InvalidInputError, MissingExtraError
+
+MANTISSAS = {"float64": 53, "float32": 24}
+
+
+class Graph:
+    """Nodes and constants of a model, each with a name of its own; signals are floats of one type."""
+
+    def __init__(self, onnx: Any, dtype: str, is_exact: bool) -> None:
+        self.onnx, self.dtype, self.mantissa, self.is_exact = onnx, np.dtype(dtype), MANTISSAS[dtype], is_exact
+        self.type = onnx.helper.np_dtype_to_tensor_dtype(self.dtype)
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def add(self, operator: str, *inputs: str, **options: Any) -> str:
+        name = f"n{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name], **options))
+        return name
+
+    def constant(self, values: NDArray[Any]) -> str:
+        name = f"c{len(self.constants)}"
+        helper = self.onnx.helper
+        if values.dtype == object:
+            content = [text.encode("utf-8") for text in values.tolist()]
+            self.constants.append(helper.make_tensor(name, self.onnx.TensorProto.STRING, values.shape, content))
+        else:
+            self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return name
+
+    def element_type(self, values: NDArray[Any]) -> Any:
+        is_text = values.dtype == object
+        return self.onnx.TensorProto.STRING if is_text else self.onnx.helper.np_dtype_to_tensor_dtype(values.dtype)
+
+    def floats(self, values: Any) -> str:
+        return self.constant(np.asarray(values, dtype=self.dtype))
+
+    def sums(self, signals: str, weights: Any) -> str:
+        return self.add("MatMul", signals, self.floats(np.asarray(weights, dtype=self.dtype).T))
+
+    def is_on(self, sums: str, thresholds: Any) -> str:
+        """1 where sums reach thresholds, else 0."""
+        return self.add("Cast", self.add("GreaterOrEqual", sums, self.floats(thresholds)), to=self.type)
+
+
+def carried(graph: Graph, places: list[str], n_bits: int) -> str:
+    """The last carry of digits, the lowest first: it has the sign of the whole, since what is below is not negative."""
+    carry = ""
+    for digit in places:
+        total = graph.add("Add", digit, carry) if carry else digit
+        carry = graph.add("Floor", graph.add("Mul", total, graph.floats(2.0**-n_bits)))
+    return carry
+
+
+def require_dtype(dtype: str) -> None:
+    if dtype not in MANTISSAS:
+        raise InvalidInputError(f"dtype={dtype!r} is not known; choose 'float64' or 'float32'.")
+
+
+def imported(name: str) -> Any:
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        raise MissingExtraError(f"this needs {name}. Install it with: pip install 'stepnet[onnx]'") from error
+    return module
