@@ -47,6 +47,7 @@ _PATIENCE = 60  # moves without gain before something else is tried
 _SHARED = 0.1  # of the moves, where a layer shares a threshold
 _REMEMBERED = 2_000  # last layers
 _BETWEEN_LOOKS = 20  # moves
+_TIE = 1e-9  # outputs that are no farther apart are equal
 
 
 def search_anything_once(
@@ -170,8 +171,9 @@ class _Climber:
             )
             return
         k, j = self.neurons[self.rng.integers(len(self.neurons))]
-        other = random_scaled_network(self.problem, self.rows, self.rng).layers[k]
-        self.W[k][j] = other.weights[j]
+        weights = random_scaled_network(self.problem, self.rows, self.rng).layers[k].weights[j]
+        if self._is_allowed(k, j, weights):
+            self.W[k][j] = weights
         if self.architecture.threshold == "neuron" and self.kinds[k].thresholds is None:
             # Through a row as this neuron sees it, which is not how the other network's does.
             values = self.signals[k] @ self.W[k][j]
@@ -321,8 +323,8 @@ class _Climber:
             lead[:, j] = -np.inf
             best = lead.argmax(axis=1)
             at = lead[np.arange(m), best] + self.T[k][j, 0]
-            # The lowest code wins a tie, so a higher one has to get past it.
-            at = np.where(best < j, np.nextafter(at, np.inf), at)
+            # The lowest code wins a tie: a higher one has to get past it, a lower one need not quite reach it.
+            at += np.where(best < j, _TIE, -_TIE) * (1.0 + np.abs(at))
             return at[:, None], self.penalties[:, None] * np.column_stack([best != self.y, self.y != j])
         n_levels = self.T[k].shape[1] + 1
         costs = np.empty((m, n_levels))
