@@ -41,7 +41,7 @@ def problem_of(
     rows="real",
     n_rows=25,
 ):
-    """Rows that no network of few neurons gets right, with weights of their own; on a lattice many lie on thresholds."""
+    """Rows that few neurons cannot all get right, with weights of their own; on a lattice many lie on thresholds."""
     X = rng.integers(-3, 4, (n_rows, 3)) / 2.0 if rows == "lattice" else rng.normal(size=(n_rows, 3))
     row_weights = rng.integers(1, 4, n_rows).astype(float)
     if output == IDENTITY:

@@ -80,7 +80,7 @@ def test_numbers_come_out_in_their_own_units():
     assert np.abs(answers - y).mean() < 300
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10**6),
     st.lists(st.integers(1, 4), max_size=3),

@@ -99,7 +99,7 @@ def test_the_same_seed_makes_the_same_moves(name):
     assert one.best_network == two.best_network
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(-20, 20), numbers), max_size=90))
 def test_breakpoints_are_sorted_with_their_deltas_and_equal_ones_keep_their_order(pairs):
     steps, deltas = np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
@@ -110,7 +110,7 @@ def test_breakpoints_are_sorted_with_their_deltas_and_equal_ones_keep_their_orde
     np.testing.assert_array_equal(deltas, wanted[1])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(-20, 20), st.integers(-3, 3)), min_size=1, max_size=40), st.integers(0, 99))
 def test_the_best_step_lies_in_an_interval_with_the_least_loss(pairs, seed):
     np.random.seed(seed)
@@ -123,7 +123,7 @@ def test_the_best_step_lies_in_an_interval_with_the_least_loss(pairs, seed):
     assert loss == min(50.0 + deltas[steps < place].sum() for place in between)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10**6), st.integers(1, 5))
 def test_held_rows_make_an_orthonormal_basis_and_dependent_ones_none(seed, size):
     rng = np.random.default_rng(seed)
