@@ -3,7 +3,7 @@ BIN := .venv/bin
 BUDGET ?= quick
 OUT ?= paper-results
 
-.PHONY: setup demo test test-all package oldest check bench paper docs docs-links clean
+.PHONY: setup demo test test-slow test-all test-machines package oldest check bench paper docs docs-links clean
 
 setup: .venv/ready
 
@@ -17,10 +17,16 @@ demo: setup
 	$(BIN)/stepnet demo --out model.json
 
 test: setup
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+
+test-slow: setup
+	$(BIN)/pytest -n auto --dist worksteal -m slow
 
 test-all: setup
-	STEPNET_TEST_ALL=1 $(BIN)/pytest -n auto
+	STEPNET_TEST_ALL=1 $(BIN)/pytest -n auto --dist worksteal
+
+test-machines: setup # the numerical tests under the arithmetic of other CPUs
+	$(BIN)/python tests/machines.py
 
 package: setup # sdist and wheel, installed in environments of their own
 	$(BIN)/python tests/shipping.py
@@ -29,7 +35,7 @@ oldest: # every dependency at the oldest version that pyproject.toml allows
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet uv
 	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct --editable '.[all,dev]'
-	.venv-oldest/bin/pytest -n auto --ignore tests/test_readme.py --ignore tests/docs # other versions print other numbers
+	.venv-oldest/bin/pytest -n auto --dist worksteal --ignore tests/test_readme.py --ignore tests/docs # other versions print other numbers
 
 check: setup
 	$(BIN)/ruff check .

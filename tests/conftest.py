@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from stepnet.certificate.certificate import certify
 from stepnet.errors import SolverError
@@ -18,6 +20,11 @@ from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.solvers.backends.registry import BACKENDS
+
+# Every machine has the same examples, and a slow one no deadline; `make test-all` draws new ones.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("new", deadline=None)
+settings.load_profile("new" if os.environ.get("STEPNET_TEST_ALL") else "same")
 
 
 @dataclass(frozen=True)

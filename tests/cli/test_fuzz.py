@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 import fuzzing
 
-FEW = settings(
-    max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate], derandomize=True
-)
+FEW = settings(max_examples=25, suppress_health_check=list(HealthCheck), phases=[Phase.generate], derandomize=True)
 
 
 @pytest.fixture(scope="module")

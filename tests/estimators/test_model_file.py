@@ -134,7 +134,7 @@ def test_other_versions_are_named(fitted, tmp_path):
         stepnet.load(tmp_path / "model.json")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_damage_is_noticed_or_harmless(fitted, tmp_path, data):
     """Any part replaced by anything: a ModelFileError, or a model that still works."""

@@ -27,7 +27,7 @@ def layers_over_staircases(draw):
     return values, Layer(weights, thresholds, activation)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(layers_over_staircases())
 def test_sums_over_bits_give_the_levels_of_the_layer(case):
     values, layer = case

@@ -39,7 +39,7 @@ def test_sizes_are_pinned(formulation, columns, rows):
     assert (model.n_columns, model.n_rows) == (columns, rows)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([(), (1,), (3,), (2, 2)]),
@@ -83,7 +83,7 @@ def smallest_gap(problem, encoding, network):
     return smallest
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_a_network_is_a_point_of_the_program_of_its_gate_alone(seed, width):
     rng = np.random.default_rng(seed)
@@ -107,7 +107,7 @@ def cube_inputs(network):
     return np.random.default_rng(0).normal(size=(50, network.n_features))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.sampled_from([(), (2,), (2, 2)]), st.sampled_from(["neuron", "layer", 0.0, 1.0]))
 def test_integer_networks_are_points_without_any_margin(seed, hidden, threshold):
     rng = np.random.default_rng(seed)

@@ -22,7 +22,7 @@ def rational_signs(inputs, weights, thresholds):
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     arrays(float, (3, 4), elements=FLOATS), arrays(float, (2, 4), elements=FLOATS), arrays(float, 2, elements=FLOATS)
 )
@@ -31,7 +31,7 @@ def test_signs_are_exact_for_any_floats(inputs, weights, thresholds):
     assert signs.tolist() == rational_signs(inputs, weights, thresholds)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 2**32), st.integers(-1, 1))
 def test_signs_are_exact_one_unit_from_a_tie(seed, units):
     rng = np.random.default_rng(seed)

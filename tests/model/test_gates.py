@@ -30,7 +30,7 @@ def test_gates_with_complements_and_permutations_are_all_threshold_functions(n_i
     assert reached == {tuple(split) for split in splits(corners).tolist()}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=5), st.integers(-9, 9))
 def test_any_output_neuron_is_read_as_a_gate(weights, threshold):
     layer = Layer([weights], [threshold])

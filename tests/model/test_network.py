@@ -22,7 +22,7 @@ def test_xor_network_computes_xor():
     assert XOR_NETWORK.levels(XOR)[0].tolist() == [[0, 1], [1, 1], [1, 1], [1, 0]]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32), st.sampled_from([(), (3,), (2, 3), (2, 2, 2)]), st.booleans())
 def test_predict_equals_rational_forward_pass(seed, hidden, integer):
     rng = np.random.default_rng(seed)
@@ -40,7 +40,7 @@ def test_decision_is_positive_exactly_where_the_answer_is_one():
     assert decision[3] == 5e-324
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32))
 def test_json_gives_the_same_network_back(seed):
     network = random_network(np.random.default_rng(seed), 4, (3, 2))
@@ -61,7 +61,7 @@ def test_only_hyperplanes_that_an_answer_hangs_on_count():
     assert network.n_weights == 4
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 5))
 def test_a_majority_is_one_network_that_answers_like_the_vote(seed, n_members):
     rng = np.random.default_rng(seed)

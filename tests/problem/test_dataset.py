@@ -28,7 +28,7 @@ def test_all_equal_rows_are_found():
     assert Dataset.from_rows(X[mixed], y[mixed]).fingerprint == expected.fingerprint
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32))
 def test_order_of_rows_does_not_matter(seed):
     rng = np.random.default_rng(seed)
@@ -81,7 +81,7 @@ def test_bad_rows_are_refused(X, y, w, message):
         Dataset.from_rows(X, y, w)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32), st.sampled_from([1e-3, 1.0, 100.0]), st.sampled_from([0.0, 1000.0]), st.booleans())
 def test_scaled_rows_lie_in_the_box_and_layers_come_back(seed, scale, offset, centre):
     rng = np.random.default_rng(seed)

@@ -55,7 +55,7 @@ def problems(draw):
     return Problem(data, architecture, loss, Constraints.of(architecture, sparsity, constraints)), rng
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(problems())
 def test_a_network_survives_the_program_and_its_loss_is_exact(drawn):
     problem, rng = drawn

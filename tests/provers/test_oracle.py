@@ -49,7 +49,7 @@ def test_answers_agree_with_a_linear_program_and_are_exact(seed):
     check(exact, X, on)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_repeated_and_collinear_rows_are_decided(data):
     n, m = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 8))

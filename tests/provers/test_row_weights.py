@@ -60,7 +60,6 @@ def test_many_different_sums_are_told_apart_roughly():
     assert found.loss_of(found.grain) < 0.3
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(1e-3, 1e3) | st.sampled_from([0.1, 0.3, 1 / 3]), min_size=1, max_size=7),
     st.floats(0.01, 1e3),
@@ -78,7 +77,6 @@ def test_a_set_of_rows_that_weighs_less_is_within_the_limit(weights, loss):
         assert not heavy or weighed(weights, heavy) >= Fraction(loss) * (1 - Fraction(1, 2**30))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=7), st.integers(0, 150), st.integers(0, 12))
 def test_sums_lose_at_most_a_grain_a_number(values, most, grain):
     found = sums_of(values, most, grain, 10_000)
@@ -97,7 +95,7 @@ def test_spaced_numbers_count_as_one_that_is_not_larger(totals, grain):
     assert all(b - a > grain for a, b in itertools.pairwise(sorted(set(counted_as.values()))))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(0, 60), st.integers(0, 9), st.data())
 def test_clauses_about_sums_allow_all_rows_within_the_limit(weights, most, grain, data):
     from pysat.solvers import Solver

@@ -23,7 +23,7 @@ def random_steps(rng, n, widths):
     return Network(tuple(layers))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 3),

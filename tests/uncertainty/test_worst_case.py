@@ -13,7 +13,7 @@ from stepnet.uncertainty.worst_case import worst_classes, worst_numbers
 from uncertainty.test_attack import NORMS, random_steps
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 3),

@@ -71,7 +71,7 @@ def test_the_largest_layer_that_is_usual():
 numbers = st.floats(-4, 4, width=16)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), st.integers(1, 6), st.integers(1, 4), st.sampled_from([0.25, 1.0, 3.0]))
 def test_as_good_as_the_best_of_all_ways_to_hold_weights(data, m, n, limit):
     A = data.draw(arrays.arrays(float, (m, n), elements=st.sampled_from([-1.0, 0.0, 0.5, 1.0]) | numbers))

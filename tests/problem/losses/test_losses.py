@@ -33,7 +33,7 @@ def random_problem(seed, loss, n_outputs=2):
     return Problem(Dataset.from_numbers(X, y, rng.random(m) + 0.1), architecture, loss), Network((hidden, last))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from(["squared", "absolute"]))
 def test_a_loss_is_that_of_rational_arithmetic(seed, name):
     loss = Squared(ridge=0.25) if name == "squared" else Absolute()
@@ -62,7 +62,7 @@ def test_the_hinge_misses_one_or_minus_one():
     assert network.predict([[0.0], [2.0]]).tolist() == [0, 1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from([Squared(), Absolute(), Squared(ridge=1.0)]))
 def test_equal_rows_cost_every_network_the_free_bound(seed, loss):
     rng = np.random.default_rng(seed)

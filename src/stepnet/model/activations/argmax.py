@@ -11,6 +11,8 @@ from stepnet.model.activations.base import Codes, Levels, Output
 from stepnet.model.arithmetic import Floats, argmax
 from stepnet.model.intervals import doubt_of, ranges_of_sums
 
+_TIE = 1e-9  # outputs that are no farther apart are equal, in plain floats
+
 
 @dataclass(frozen=True)
 class Argmax(Output):
@@ -36,8 +38,8 @@ class Argmax(Output):
         lead[:, j] = -np.inf
         best = lead.argmax(axis=1)
         at = lead[np.arange(len(sums)), best] + thresholds[j, 0]
-        # The lowest code wins a tie, so a higher one has to get past it.
-        at = np.where(best < j, np.nextafter(at, np.inf), at)
+        # The lowest code wins a tie: a higher one has to get past it, a lower one need not quite reach it.
+        at += np.where(best < j, _TIE, -_TIE) * (1.0 + np.abs(at))
         return at[:, None], np.column_stack([best, np.full(len(sums), j)])
 
     def distances(self, weights: Floats, values: Floats, levels: Levels) -> Floats:

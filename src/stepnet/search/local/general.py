@@ -170,8 +170,9 @@ class _Climber:
             )
             return
         k, j = self.neurons[self.rng.integers(len(self.neurons))]
-        other = random_scaled_network(self.problem, self.rows, self.rng).layers[k]
-        self.W[k][j] = other.weights[j]
+        weights = random_scaled_network(self.problem, self.rows, self.rng).layers[k].weights[j]
+        if self._is_allowed(k, j, weights):
+            self.W[k][j] = weights
         if self.architecture.threshold == "neuron" and self.kinds[k].thresholds is None:
             # Through a row as this neuron sees it, which is not how the other network's does.
             values = self.signals[k] @ self.W[k][j]

@@ -94,7 +94,8 @@ def polished(
             continue
         candidate = network.with_neuron(j, problem.scaling.restore(neuron))
         new_margin = candidate.margin(X)
-        if (sparse or new_margin >= margin) and (new_loss := problem.evaluate(candidate)) <= loss:
+        is_kept = candidate.n_weights <= network.n_weights if sparse else new_margin >= margin
+        if is_kept and (new_loss := problem.evaluate(candidate)) <= loss:
             network, loss, margin = candidate, new_loss, new_margin
     return network
 

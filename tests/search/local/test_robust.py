@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from conftest import make_problem
-from stepnet import Ball, Network, Polyhedron, StepRegressor, attack
+from stepnet import Ball, Polyhedron, StepClassifier, StepRegressor
 from stepnet.bounds.overlaps import lightest_cover
 from stepnet.constructions.literals import offer_literals
 from stepnet.constructions.stable import StableNeurons
 from stepnet.constructions.votes import offer_votes
 from stepnet.datasets import make_paper_random
+from stepnet.problem.constraint import Constraints
 from stepnet.runtime.limits import Budget
 from stepnet.search.local.local_search import accepts_search
 from stepnet.search.local.robust import search_robust_once
 from stepnet.search.local.robust_lines import DualNorm, sure_events, threshold_events_of
-from stepnet.search.polish.robust import robustly_polished
 
 NORMS = ("l1", "l2", "linf")
 
@@ -129,8 +129,6 @@ def test_the_search_takes_several_classes_and_deep_networks():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     y = (X[:, 0] > 0.5).astype(int) + (X[:, 0] > -0.5)
-    from stepnet import StepClassifier
-
     for options in ({"output": "one_hot"}, {"output": "ordinal"}, {"output": "one_vs_one"}, {"hidden": (3, 2)}):
         labels = y if "output" in options else (y > 0).astype(int)
         classifier = StepClassifier(
@@ -158,26 +156,9 @@ def test_numbers_are_trained_for_the_worst_case():
         assert worst <= certificate.loss + 1e-9
 
 
-def test_polish_keeps_the_worst_case_and_moves_neurons_away():
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(40, 2))
-    X = X[np.abs(X[:, 0]) > 0.4]
-    y = (X[:, 0] > 0).astype(int)
-    problem = uncertain(X, y, Ball("linf", 0.2), (1,))
-    from stepnet import Layer
-
-    crooked = Network((Layer([[1.0, 0.05]], [0.1]), Layer([[1.0]], [0.5])))
-    assert problem.evaluate(crooked) == 0
-    polished = robustly_polished(problem, crooked)
-    assert problem.evaluate(polished) == 0
-    assert attack(polished, X).radii.min() > attack(crooked, X).radii.min() + 0.05
-
-
 def test_refusals_name_the_way_out():
     X, y = np.zeros((4, 1)) + np.arange(4)[:, None], np.array([0, 1, 0, 1])
     problem = uncertain(X, y, Ball("linf", 0.1), (2,))
-    from stepnet.problem.constraint import Constraints
-
     constrained = replace(problem, constraints=Constraints.of(problem.architecture, 2, None, None))
     assert "method='exact'" in accepts_search(constrained).reason
     assert accepts_search(problem)

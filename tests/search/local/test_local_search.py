@@ -8,10 +8,7 @@ from conftest import CUBE, PARITY, XOR, make_problem, solve
 from stepnet import Exact
 from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.runtime.limits import Budget
-from stepnet.search.local.kernels import Buffers
-from stepnet.search.local.kernels import search as kernel
-from stepnet.search.local.local_search import Effort, _network, _random_weights, _state, kernels_ready, local_search
-from stepnet.search.polish.polish import centred
+from stepnet.search.local.local_search import Effort, local_search
 
 
 def search(problem, seed=0, target=0.0, effort=None, n_jobs=1):
@@ -65,34 +62,6 @@ def test_the_same_seed_gives_the_same_network():
     problem = make_problem(rng.normal(size=(40, 3)), rng.integers(0, 2, 40), (3,))
     effort = Effort(moves=2000, starts=1)
     assert search(problem, 7, effort=effort)[1] == search(problem, 7, effort=effort)[1]
-
-
-def test_the_kernel_s_forward_pass_is_the_network_s():
-    kernels_ready(60)
-    rng = np.random.default_rng(0)
-    problem = make_problem(rng.normal(size=(30, 3)), rng.integers(0, 2, 30), (4, 3))
-    rows = problem.scaling.apply(problem.dataset.X)
-    W, t = _random_weights(problem, rows, rng)
-    state = _state(problem, rows, W, t + 1e-3)  # past the rows that the hyperplanes were laid through
-    _, loss = kernel(state, Buffers.of(state), W, t, np.inf, np.nan, True, True, 0, 1, 0, -1.0)
-    assert loss == (state.B[-1] != problem.dataset.y).sum() == problem.evaluate(_network(problem, state.W, state.t))
-
-
-@pytest.mark.parametrize("threshold", ["neuron", "layer", 0.5])
-def test_centring_keeps_the_answers_and_moves_every_neuron_away_from_the_rows(threshold):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
-    problem = make_problem(X, y, (3,), threshold)
-    network = search(problem, effort=Effort(moves=500, starts=1))[1]
-    better = centred(problem, network)
-    assert (better.predict(X) == network.predict(X)).all()
-    assert problem.architecture.refuses(better) is None
-
-    def distances(layer):
-        lengths = np.linalg.norm(layer.weights, axis=1)
-        return np.abs(X @ layer.weights.T - layer.thresholds).min(axis=0) / lengths
-
-    assert (distances(better.layers[0]) >= distances(network.layers[0]) * 0.999).all()
 
 
 def test_many_rows_begin_with_a_descent_or_a_sample():
