@@ -183,7 +183,8 @@ class General:
 
     @property
     def answers(self):
-        return self._climber._answers(self._climber.signals[-1])
+        climber = self._climber
+        return climber.kinds[-1].answers(climber.signals[-1], climber.T[-1])
 
     @property
     def signals(self):
