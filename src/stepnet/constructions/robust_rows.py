@@ -38,7 +38,7 @@ class RobustRows:
         """Whether neurons are built."""
         return Answer(
             f"nothing builds them for the {self.set.describe(self.radii * self.size)}: its norm has no dual_form. "
-            f"Search and programs go on without; a norm that has one, such as 'linf', does better."
+            f"Search and programs go on without; give the norm one, or use 'linf'."
         )
 
     def layer(self, v: Floats, t: float) -> Layer:
