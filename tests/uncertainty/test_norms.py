@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from stepnet import Ball, StepClassifier, attack
+from stepnet import Ball, Layer, Network, StepClassifier, attack
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.parameters import plain, restored
 from stepnet.uncertainty.halfspaces import Halfspaces
@@ -61,6 +61,18 @@ def test_the_dual_is_attained_in_the_direction_of_its_slopes(name, one):
     assert norm.sizes(slopes) <= 1 + 1e-12
     assert w @ slopes == pytest.approx(size, rel=1e-12)
     assert norm.dual_sizes(np.vstack([w, 2 * w])) == pytest.approx([size, 2 * size], rel=1e-12)
+
+
+@EACH
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e-100, 1.0, 1e100])
+def test_small_and_large_weights_reach_as_far_as_their_size_says(name, size):
+    norm, w = NORMS[name], np.array([[3.0, -4.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1e-9, 1.0]])
+    np.testing.assert_allclose(norm.dual_sizes(size * w), size * norm.dual_sizes(w), rtol=1e-12)
+    np.testing.assert_allclose([norm.sizes(size * one) for one in w], size * norm.sizes(w), rtol=1e-12)
+    network = Network((Layer([[size, size]], [size]), Layer([[1.0]], [0.5])))
+    moved = np.array([[0.5, 0.5]]) * (1 + 1e-9)
+    assert network.predict(moved) != network.predict([[0.0, 0.0]])
+    assert attack(network, [[0.0, 0.0]], norm=name).radii[0] <= Ball(name).size(moved)[0]
 
 
 @EACH

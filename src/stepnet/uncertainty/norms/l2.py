@@ -15,6 +15,8 @@ from stepnet.errors import SolverFailure
 from stepnet.model.arithmetic import Floats
 from stepnet.uncertainty.norms.base import Nearest, Norm, Numbers
 
+_SMALL = 1e-140  # squares of smaller numbers underflow, and nothing would seem to be in reach
+
 
 class L2(Norm):
     """‖z‖² = Σ z_l²."""
@@ -30,7 +32,13 @@ class L2(Norm):
         return self.powers(v)
 
     def sizes(self, z: Floats) -> Floats:
-        return np.asarray(np.linalg.norm(z, axis=None if z.ndim == 1 else -1))
+        sizes = np.asarray(np.linalg.norm(z, axis=None if z.ndim == 1 else -1))
+        is_small = np.asarray(sizes < _SMALL)
+        if is_small.any():
+            few = z[is_small]
+            units = np.ldexp(1.0, np.frexp(np.abs(few).max(axis=-1))[1])
+            sizes[is_small] = np.linalg.norm(few / units[:, None], axis=-1) * units
+        return sizes
 
     def dual_sizes(self, v: Floats) -> Floats:
         return self.sizes(v)
