@@ -21,7 +21,7 @@ from stepnet.uncertainty.sets import CLOSE, Pairs, Uncertainty, as_matrix, as_nu
 
 _UNIT = 2.0**-52
 _WORST_CONDITION = 1e4  # of a transform: beyond, its inverse tells too little
-_LARGEST_INTEGER = 2.0**26  # squares of differences are integers without overflow
+_BITS, _POWER_BITS = 26, 52  # of integers whose differences, and the powers of them, do not overflow
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class Ball(Uncertainty):
         grid = min(quantum(X), quantum(radii))
         i, j = pairs
         rows, ends = np.ldexp(X, -grid), np.ldexp(radii, -grid)
-        if max(np.abs(rows).max(), ends.max()) >= _LARGEST_INTEGER:
+        if max(np.abs(rows).max(), ends.max()) >= 2.0 ** min(_BITS, _POWER_BITS // self.measure.degree):
             return None
         apart, reach = (rows[i] - rows[j]).astype(np.int64), (ends[i] + ends[j]).astype(np.int64)
         return np.asarray(self.measure.powers(apart) <= reach**self.measure.degree)
