@@ -3,7 +3,12 @@
 import posixpath
 import re
 
-SHOWN = {"paper/results/results.md": "paper_results.md", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
+SHOWN = {
+    "paper/results/results.md": "paper_results.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "dev/contributing.md",
+    "README.md": "index.md",
+}
 _LINK = re.compile(r"\]\((?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -33,7 +38,7 @@ def redirected(text, folder, page_folder):
         target = posixpath.normpath(posixpath.join(folder, path))
         if target in SHOWN:
             target = posixpath.join("docs", SHOWN[target])
-        elif folder.startswith("docs") or not target.startswith("docs/"):
+        elif folder.startswith("docs") or not (target.startswith("docs/") or target.endswith(".md")):
             return match[0]
         where = posixpath.relpath(target, posixpath.join("docs", page_folder))
         return f"]({where}{match['anchor'] or ''})"
