@@ -26,7 +26,7 @@ _CHANGING = [
     (r"(HiGHS|CaDiCaL|SCIP|CP-SAT|SciPy) [\d.]+\d", r"\1 ..."),
     (r" +[\d.]+ +all networks", " ... all networks"),
     (r"\d+ infeasible subsystems", "... infeasible subsystems"),
-    (r"(h\d) is on where .*", r"\1 is on where ..."),
+    (r"(h\d) is on where [^≥≤]*[≥≤] \S+", r"\1 is on where ..."),
     (r"(neurons|regression) +\d+ +[\d.]+ %", r"\1 ... %"),
 ]
 

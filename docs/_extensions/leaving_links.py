@@ -6,7 +6,8 @@ import re
 SHOWN = {
     "paper/results/results.md": "paper_results.md",
     "CHANGELOG.md": "changelog.md",
-    "CONTRIBUTING.md": "dev/contributing.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CODE_OF_CONDUCT.md": "contributing.md",
     "README.md": "index.md",
 }
 _LINK = re.compile(r"\]\((?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
@@ -38,7 +39,7 @@ def redirected(text, folder, page_folder):
         target = posixpath.normpath(posixpath.join(folder, path))
         if target in SHOWN:
             target = posixpath.join("docs", SHOWN[target])
-        elif folder.startswith("docs") or not (target.startswith("docs/") or target.endswith(".md")):
+        elif folder.startswith("docs") or not target.startswith("docs/"):
             return match[0]
         where = posixpath.relpath(target, posixpath.join("docs", page_folder))
         return f"]({where}{match['anchor'] or ''})"

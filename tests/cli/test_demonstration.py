@@ -25,7 +25,8 @@ def test_the_printed_rules_separate_the_training_rows(shown):
     names, *lines = [line.split(",") for line in (folder / "train.csv").read_text().splitlines()]
     rows = np.array([line[:-1] for line in lines], dtype=float)
     bits = []
-    for rule in re.findall(r"^h\d is on where (.*)$", text, re.MULTILINE):
+    assert max(map(len, text.partition("model written")[0].splitlines())) <= 100
+    for rule in re.findall(r"^h\d is on where (.*)$", re.sub(r"\n {6}", " ", text), re.MULTILINE):
         terms, is_at_least, end = re.fullmatch(r"(.*) (≥|≤) (-?[\d.]+)", rule).groups()
         sums = np.zeros(len(rows))
         for sign, number, name in re.findall(r"(-?)\s?(?:(\d+)·)?([a-z_]+)", terms):

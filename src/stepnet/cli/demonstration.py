@@ -6,6 +6,7 @@ import itertools
 import sys
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _TARGET = "class"
+_COLUMNS, _INDENT = 100, "      "
 _GROWTH = 1.01  # from one scale that is tried to the next
 
 
@@ -44,7 +46,8 @@ def demonstrate(out: Path, time_limit: float, report: Path | None, data: Path | 
         tell(f"training rows written to {data}")
 
     three = _three_neurons(table, out, time_limit)
-    tell(f"\nThree neurons, rounded to whole weights:\n\n{to_rules(load(out))}\nmodel written to {out}")
+    rules = "\n".join(fill(line, _COLUMNS, subsequent_indent=_INDENT) for line in to_rules(load(out)).splitlines())
+    tell(f"\nThree neurons, rounded to whole weights:\n\n{rules}\n\nmodel written to {out}")
     if report is not None:
         _write_report(report, training, test, out, "" if data is None else data.name)
         tell(f"report written to {report}")
