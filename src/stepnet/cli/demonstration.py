@@ -92,7 +92,8 @@ def _rows() -> tuple[_Rows, _Rows, InputRows]:
 def _three_neurons(table: InputRows, out: Path, time_limit: float) -> StepClassifier:
     """With real weights first, then with whole ones that are right on the same rows."""
     classifier = StepClassifier(hidden=(3,), time_limit=time_limit, random_state=0)
-    fit_shown(classifier, table, None)
+    fit_shown(classifier, table, out)
+    exit_if_interrupted(classifier)
     whole = with_whole_weights(classifier.network_, table.X, np.searchsorted(classifier.classes_, table.y))
     largest = max(1, *(int(np.abs(layer.weights).max()) for layer in whole.layers))
     fit_shown(classifier.set_params(weights=Integers(largest)), table, out, start=whole)
