@@ -9,11 +9,7 @@ import numpy as np
 
 from stepnet.formulations.base import Formulation
 from stepnet.formulations.paper import Paper
-from stepnet.methods.alternating import Alternating
-from stepnet.methods.exact import Exact
-from stepnet.methods.learn import Learn
-from stepnet.methods.prove import Prove
-from stepnet.methods.search import Search
+from stepnet.methods.registry import METHODS
 from stepnet.model.activations.staircase import Staircase
 from stepnet.problem.constraint import Constraint, Lowers, Raises
 from stepnet.problem.losses.registry import LOSSES
@@ -21,7 +17,7 @@ from stepnet.problem.weights import Integers, Real
 from stepnet.uncertainty.ball import Ball
 from stepnet.uncertainty.polyhedron import Polyhedron
 
-_METHODS = {kind.__name__: kind for kind in (Alternating, Exact, Learn, Prove, Search)}
+_METHODS = {kind.__name__: kind for kind in METHODS.values()}
 _OPTIONS: tuple[type[Any], ...] = (*LOSSES.values(), Ball, Constraint, Lowers, Paper, Polyhedron, Raises, Staircase)
 _PARTS = {kind.__name__: kind for kind in _OPTIONS}
 

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from stepnet.bounds.bound import Bound
 from stepnet.errors import InvalidInputError
-from stepnet.estimators.base import checked_method, checked_n_jobs
+from stepnet.estimators.base import checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.online import OnlineMixin
 from stepnet.estimators.pairs import train_pairs
 from stepnet.methods.base import Method
+from stepnet.methods.registry import method_of
 from stepnet.model.network import Network
 from stepnet.model.votes import pairwise_votes
 from stepnet.problem.problem import Problem
@@ -211,7 +212,7 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         starts = getattr(self, "_pair_networks", None)
         if start is not None and (starts is None or start is not self.network_):
             raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
-        method, n_jobs = checked_method(self.method), checked_n_jobs(self.n_jobs)
+        method, n_jobs = method_of(self.method), checked_n_jobs(self.n_jobs)
         with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
             callbacks = [callback for callback in (show, on_incumbent) if callback is not None]
             starts = None if start is None else starts

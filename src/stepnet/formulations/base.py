@@ -48,6 +48,7 @@ class Formulation(ABC):
     """A way to write problems as programs. The optimum is the best over all of its programs."""
 
     name: ClassVar[str]
+    is_layered: ClassVar[bool] = False  # whether the layers of its one program can be solved for in turn
 
     @abstractmethod
     def accepts(self, problem: Problem) -> Answer:

@@ -22,7 +22,7 @@ from stepnet.uncertainty.scenarios import Scenarios
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import Worst
 
-_REMEMBERED = 4  # worst cases
+_REMEMBERED = 4  # losses and worst cases
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,22 @@ class Problem:
         Where rows are uncertain, that of the worst case; a row whose worst case was not settled counts with what
         it may cost at most.
         """
+        for other, loss in self._losses:
+            if other is network:
+                return loss
         reason = self.refuses(network)
         if reason is not None:
             raise InvalidInputError(f"the network is not one of this problem: {reason}.")
+        loss = self._evaluate(network)
+        self._losses[:] = [*self._losses[-_REMEMBERED + 1 :], (network, loss)]
+        return loss
+
+    @cached_property
+    def _losses(self) -> list[tuple[Network, float]]:
+        """Of the last networks, which are often asked for again; networks do not change."""
+        return []
+
+    def _evaluate(self, network: Network) -> float:
         if self.uncertainty is None:
             return self.loss.evaluate(self.dataset, network)
         if self.scenarios is not None:
@@ -57,13 +70,16 @@ class Problem:
         """What each row costs after the worst move that its set allows, and where; remembered for a few networks."""
         if not isinstance(self.uncertainty, Uncertainty):
             raise InvalidInputError("a worst case needs an uncertainty set, such as Ball('linf', 0.1).")
-        known: list[tuple[Network, Worst]] = self.__dict__.setdefault("_known_worst", [])
-        for other, worst in known:
+        for other, worst in self._worst_cases:
             if other is network:
                 return worst
         worst = self.loss.worst_case(network, self.uncertainty, self.dataset, self.radii)
-        known[:] = [*known[-_REMEMBERED + 1 :], (network, worst)]
+        self._worst_cases[:] = [*self._worst_cases[-_REMEMBERED + 1 :], (network, worst)]
         return worst
+
+    @cached_property
+    def _worst_cases(self) -> list[tuple[Network, Worst]]:
+        return []
 
     def total(self, costs: Floats) -> float:
         """Costs of rows times their weights."""
@@ -86,7 +102,7 @@ class Problem:
         """What the rows stand for, where they are points of fewer rows."""
         return self.uncertainty if isinstance(self.uncertainty, Scenarios) else None
 
-    @property
+    @cached_property
     def nominal(self) -> Problem:
         """The same without any move."""
         return self if self.uncertainty is None else replace(self, uncertainty=None)

@@ -23,11 +23,20 @@ from stepnet.runtime.limits import Budget
 class Host(Protocol):
     """What a proof asks of the fit: the best verified loss, and to be told of networks and bounds."""
 
-    problem: Problem
-    budget: Budget
-    loss: float
-    seed: int
-    pool: Pool
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def budget(self) -> Budget: ...
+
+    @property
+    def loss(self) -> float: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def pool(self) -> Pool: ...
 
     def offer(self, network: Network) -> float: ...
 
@@ -52,6 +61,10 @@ class Prover(ABC):
     @abstractmethod
     def reason(self, problem: Problem) -> str:
         """What speaks for this proof, of a problem that it takes."""
+
+    def moves_before(self, problem: Problem) -> int | None:
+        """How many moves of a local search find a cut-off that is good enough; None for as many as usual."""
+        return None
 
     @abstractmethod
     def work(self, host: Host) -> None:
