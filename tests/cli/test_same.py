@@ -7,7 +7,7 @@ from command_line import stepnet
 from stepnet import Alternating, Ball, Exact, Integers, Lowers, Prove, Raises, StepClassifier, StepRegressor, load
 
 RNG = np.random.default_rng(1)
-ROWS = np.round(RNG.normal(size=(40, 3)), 2)
+ROWS = np.round(4 * RNG.normal(size=(40, 3))) / 4
 LABELS = np.where(ROWS[:, 0] + ROWS[:, 1] * ROWS[:, 2] + RNG.normal(size=40) > 0, "yes", "no")
 
 CASES = {
