@@ -21,7 +21,7 @@ def refitted(problem: Problem, network: Network, budget: Budget | None = None) -
     candidate = _replaced(problem, network, best_last_layer, budget)
     if problem.refuses(candidate):
         return network
-    return candidate if problem.evaluate(candidate) <= problem.evaluate(network) else network
+    return candidate if problem.evaluate(candidate) <= problem.price(network) else network
 
 
 def cautious(problem: Problem, network: Network, budget: Budget | None = None) -> Network:

@@ -171,7 +171,10 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                     f"uncertainty={self.uncertainty!r} must be a set of moves such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
-        return Problem(dataset, architecture, loss_of(self.loss, task), constraints, self.uncertainty)
+        loss = loss_of(self.loss, task)
+        if reason := loss.refuses_architecture(architecture):
+            raise InvalidInputError(reason)
+        return Problem(dataset, architecture, loss, constraints, self.uncertainty)
 
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Rows, targets and weights (None if all weigh the same) as scikit-learn checks them."""
@@ -248,9 +251,10 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                 callback for callback in (_keeper(run, checkpoint), show, on_incumbent) if callback is not None
             )
             method.work(run, start)
+        result = run.result()
         if checkpoint is not None:
             checkpoint.keep(Reached.of(run))
-        self._keep(run.result(), problem)
+        self._keep(result, problem)
 
     def _keep(self, result: Result, problem: Problem) -> None:
         """Certify what was found."""

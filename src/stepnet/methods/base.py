@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from stepnet.bounds.bound import ALL_NETWORKS, Bound
 from stepnet.certificate.certificate import is_optimal
 from stepnet.certificate.result import Claim, Points, Result, Round, points_of
-from stepnet.errors import Answer, NotAcceptedError
+from stepnet.errors import Answer, NoNetworkError, NotAcceptedError
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.provers.pool import Pool
@@ -58,8 +58,9 @@ class Run:
     on_better: Callable[[], None] | None = None  # called when a better network was offered
 
     def evaluate(self, network: Network) -> float:
+        """The exact loss, infinite where the constraints do not admit the network."""
         begin = self.budget.elapsed
-        loss = self.problem.evaluate(network)
+        loss = self.problem.price(network)
         self.evaluation_time = max(self.evaluation_time, self.budget.elapsed - begin)
         return loss
 
@@ -68,8 +69,6 @@ class Run:
 
         A solver's rounding may carry a network out of the problem's constraints: it counts for nothing.
         """
-        if self.problem.constraints.refuses(network):
-            return math.inf
         loss = self.evaluate(network)
         if loss < self.loss:
             self.network, self.loss = network, loss
@@ -92,8 +91,6 @@ class Run:
         """Replace the network by one of no larger loss and a better shape."""
         if self.network is not None:
             network = polish(self.problem, self.network)
-            if self.problem.constraints.refuses(network):
-                return
             loss = self.evaluate(network)
             if loss <= self.loss:
                 self.network, self.loss = network, loss
@@ -192,7 +189,9 @@ class Run:
 
     def result(self) -> Result:
         if self.network is None:
-            raise RuntimeError("a run ended before its first network")
+            raise NoNetworkError(
+                "no network was found that the constraints admit; loosen them, or give more time or neurons."
+            )
         reached = "proven" if self.is_proven else ("gap" if self.gap <= self.budget.gap else None)
         is_late = self.budget.elapsed >= self.last_call
         reason = reached or self.budget.stop_reason or self.trouble or ("time" if is_late else "finished")
