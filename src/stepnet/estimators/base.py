@@ -171,10 +171,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                     f"uncertainty={self.uncertainty!r} must be a set of moves such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
-        loss = loss_of(self.loss, task)
-        if reason := loss.refuses_architecture(architecture):
-            raise InvalidInputError(reason)
-        return Problem(dataset, architecture, loss, constraints, self.uncertainty)
+        return Problem(dataset, architecture, loss_of(self.loss, task), constraints, self.uncertainty)
 
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Rows, targets and weights (None if all weigh the same) as scikit-learn checks them."""

@@ -97,7 +97,7 @@ class AnswerLoss(Loss):
 
     task = "classes"
     reads_values = False
-    step: ClassVar[float] = 1.0  # every cost is a multiple of it
+    step: ClassVar[float] = 1.0  # every cost is a multiple of it, and sums of them are floats; 0.0 if there is none
 
     @property
     def of_answers(self) -> AnswerLoss:
@@ -129,7 +129,8 @@ class AnswerLoss(Loss):
             np.bincount(dataset.group, dataset.weights * self.answer_costs(np.full(dataset.n_rows, code), dataset.y))
             for code in range(n_answers)
         ]
-        return math.fsum(np.min(prices, axis=0)) * (1 - _ROUNDING)
+        exact = dataset.granularity * self.step > 0
+        return math.fsum(np.min(prices, axis=0)) * (1.0 if exact else 1 - _ROUNDING)
 
 
 @dataclass(frozen=True)

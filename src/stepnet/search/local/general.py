@@ -65,9 +65,10 @@ def search_anything_once(
         gained = climber.move()
         in_vain, stalled = in_vain + 1, 0 if gained else stalled + 1
         if climber.loss < running - climber.flat:
-            running, in_vain = climber.loss, 0
             network = problem.restore(climber.network())
             loss = evaluate(network)
+            if loss < np.inf:  # what constraints on answers do not admit is no gain
+                running, in_vain = climber.loss, 0
             if loss < best:
                 best, best_network = loss, network
             if best <= target + climber.flat:
