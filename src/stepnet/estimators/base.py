@@ -244,9 +244,10 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                 if callback is not None
             )
             method.work(run, start)
+        result = run.result()
         if checkpoint is not None:
             checkpoint.keep(Reached.of(run))
-        self._keep(run.result(), problem)
+        self._keep(result, problem)
 
     def _keep(self, result: Result, problem: Problem) -> None:
         """Certify what was found."""

@@ -206,7 +206,7 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
     ) -> None:
         """One network, or for several classes one for each pair of them and their vote as one network."""
         n_classes = len(self.classes_)
-        if self.output != "one_vs_one" or n_classes == 2:
+        if not self._votes:
             super()._solve(problem, budget, start, on_incumbent, known, pool, checkpoint)
             return
         starts = getattr(self, "_pair_networks", None)

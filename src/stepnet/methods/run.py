@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from stepnet.bounds.bound import Bound
 from stepnet.certificate.result import Result
+from stepnet.errors import NoNetworkError
 from stepnet.methods.incumbent import Incumbent
 from stepnet.methods.journal import Journal
 from stepnet.methods.plan import Plan
@@ -66,8 +67,9 @@ class Run:
     # Networks and bounds.
 
     def evaluate(self, network: Network) -> float:
+        """The exact loss, infinite where the constraints do not admit the network."""
         begin = self.budget.elapsed
-        loss = self.problem.evaluate(network)
+        loss = self.problem.price(network)
         self.evaluation_time = max(self.evaluation_time, self.budget.elapsed - begin)
         return loss
 
@@ -76,8 +78,6 @@ class Run:
 
         A solver's rounding may carry a network out of the problem's constraints: it counts for nothing.
         """
-        if self.problem.constraints.refuses(network):
-            return math.inf
         loss = self.evaluate(network)
         if loss < self.loss:
             self._keep(network, loss)
@@ -96,7 +96,7 @@ class Run:
         """Replace the network by one of no larger loss and a better shape."""
         if self.network is not None:
             network = polish(self.problem, self.network)
-            if not self.problem.constraints.refuses(network) and (loss := self.evaluate(network)) <= self.loss:
+            if (loss := self.evaluate(network)) <= self.loss:
                 self.best.network, self.best.loss = network, loss
 
     def thin(self, network: Network) -> None:
@@ -197,7 +197,9 @@ class Run:
 
     def result(self) -> Result:
         if self.network is None:
-            raise RuntimeError("a run ended before its first network")
+            raise NoNetworkError(
+                "no network was found that the constraints admit; loosen them, or give more time or neurons."
+            )
         journal = self.journal
         reached = "proven" if self.is_proven else ("gap" if self.gap <= self.budget.gap else None)
         is_late = self.budget.elapsed >= self.last_call

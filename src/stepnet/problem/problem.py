@@ -42,13 +42,17 @@ class Problem:
         Where rows are uncertain, that of the worst case; a row whose worst case was not settled counts with what
         it may cost at most.
         """
+        loss = self.price(network)
+        if math.isinf(loss) and (reason := self.refuses(network)) is not None:
+            raise _not_admitted(reason)
+        return loss
+
+    def price(self, network: Network) -> float:
+        """The loss of a network, infinite where the constraints do not admit it: they know what it answers."""
         for other, loss in self._losses:
             if other is network:
                 return loss
-        reason = self.refuses(network)
-        if reason is not None:
-            raise InvalidInputError(f"the network is not one of this problem: {reason}.")
-        loss = self._evaluate(network)
+        loss = self._price(network)
         self._losses[:] = [*self._losses[-_REMEMBERED + 1 :], (network, loss)]
         return loss
 
@@ -57,7 +61,13 @@ class Problem:
         """Of the last networks, which are often asked for again; networks do not change."""
         return []
 
-    def _evaluate(self, network: Network) -> float:
+    def _price(self, network: Network) -> float:
+        if (reason := self.architecture.refuses(network)) is not None:
+            raise _not_admitted(reason)
+        if self.constraints.refuses(network, self.dataset) is not None:
+            return math.inf
+        if (reason := self.loss.refuses(network)) is not None:
+            raise _not_admitted(reason)
         if self.uncertainty is None:
             return self.loss.evaluate(self.dataset, network)
         if self.scenarios is not None:
@@ -109,7 +119,23 @@ class Problem:
 
     def refuses(self, network: Network) -> str | None:
         """Why the network is not one of this problem, or None if it is."""
-        return self.architecture.refuses(network) or self.loss.refuses(network) or self.constraints.refuses(network)
+        return (
+            self.architecture.refuses(network)
+            or self.loss.refuses(network)
+            or self.constraints.refuses(network, self.dataset)
+        )
+
+    @property
+    def refuses_proofs(self) -> str:
+        """Why neither programs nor proofs take it, whatever its size; nothing if some may."""
+        output, way_out = self.architecture.output, "Use method='search'."
+        if self.loss.weighs_answers:
+            return f"loss={self.loss.name!r} is not written as a program or a proof. {way_out}"
+        if output.is_unusual:
+            return f"output={output.name!r} is not written as a program or a proof. {way_out}"
+        if self.constraints.need_rows:
+            return f"constraints on answers are not written as a program or a proof. {way_out}"
+        return ""
 
     @property
     def is_plain(self) -> bool:
@@ -173,3 +199,7 @@ class Problem:
     def scale(self, network: Network) -> Network:
         """A network for the original rows, as one for the scaled rows."""
         return Network((self.scaling.scale(network.layers[0]), *network.layers[1:]))
+
+
+def _not_admitted(reason: str) -> InvalidInputError:
+    return InvalidInputError(f"the network is not one of this problem: {reason}.")

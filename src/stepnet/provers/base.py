@@ -86,6 +86,8 @@ def accepts_correct_sets(problem: Problem, name: str) -> Answer:
     """One hidden layer of few neurons, each with a threshold and real weights of its own, and two classes."""
     architecture = problem.architecture
     instead = "Use formulation='tight'."
+    if reason := problem.refuses_proofs:
+        return Answer(reason)
     if problem.is_uncertain or problem.scenarios is not None:
         return Answer(f"formulation={name!r} takes rows that are certain. {instead}")
     if len(architecture.hidden) > 1 or max(architecture.hidden, default=1) > MAX_GATE_INPUTS:

@@ -44,8 +44,12 @@ class DescentOptions:
 
 
 def accepts_descent(problem: Problem) -> Answer:
-    """Real weights with learned thresholds, steps or signs, and any output but an ordinal one."""
+    """Real weights with learned thresholds, steps or signs, and one output per class, or one for two of them."""
     architecture = problem.architecture
+    if reason := problem.loss.refuses_architecture(architecture):
+        return Answer(reason)
+    if problem.loss.weighs_answers:
+        return Answer(f"method='learn' knows errors and numbers, not loss={problem.loss.name!r}. Use method='search'.")
     if problem.uncertainty is not None:
         return Answer("method='learn' knows no worst case. Use method='prove' or 'search' for uncertain rows.")
     if problem.constraints.restrict or problem.constraints.fewest:
@@ -56,8 +60,8 @@ def accepts_descent(problem: Problem) -> Answer:
         return Answer("method='learn' takes real weights. Use method='prove' or 'search'.")
     if architecture.hidden and architecture.activation not in (STEP, SIGN):
         return Answer("method='learn' takes steps and signs. Use method='prove' or 'search' for other staircases.")
-    if architecture.output.n_thresholds > 1:
-        return Answer("method='learn' takes output='one_hot' or 'one_vs_one'. Use method='prove' for 'ordinal'.")
+    if architecture.output.n_thresholds > 1 or architecture.output.is_unusual:
+        return Answer("method='learn' takes output='one_hot' or 'one_vs_one'. Use method='search' for other ones.")
     if architecture.threshold == "layer" and not (architecture.activation == STEP and architecture.output == STEP):
         return Answer("method='learn' shares thresholds of steps and one output only. Use threshold='neuron'.")
     if architecture.fixed_threshold is not None:

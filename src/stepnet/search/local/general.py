@@ -59,15 +59,16 @@ def search_anything_once(
     rng = np.random.default_rng(seed)
     rows = problem.scaling.apply(problem.dataset.X)
     climber = _Climber(problem, rows, random_scaled_network(problem, rows, rng), rng, budget)
-    evaluate = offer or problem.evaluate
+    evaluate = offer or problem.price
     best, best_network, running, in_vain, stalled = np.inf, None, np.inf, 0, 0
     while in_vain < patience and not (in_vain % _BETWEEN_LOOKS == 0 and budget.stop_reason):
         gained = climber.move()
         in_vain, stalled = in_vain + 1, 0 if gained else stalled + 1
         if climber.loss < running - climber.flat:
-            running, in_vain = climber.loss, 0
             network = problem.restore(climber.network())
             loss = evaluate(network)
+            if loss < np.inf:  # what constraints on answers do not admit is no gain
+                running, in_vain = climber.loss, 0
             if loss < best:
                 best, best_network = loss, network
             if best <= target + climber.flat:
@@ -263,7 +264,7 @@ class _Climber:
 
     def _is_allowed(self, k: int, j: int, weights: Floats) -> bool:
         """Whether the constraints admit these weights of a neuron."""
-        if not self.constraints.restrict:
+        if not self.constraints.restrict_weights:
             return True
         before = self.W[k][j].copy()
         self.W[k][j] = weights
@@ -347,7 +348,7 @@ class _Climber:
         if size > 1e6:
             return None
         is_free = self.architecture.threshold == "neuron" and self.kinds[k].thresholds is None
-        if is_free and not self.kinds[k].is_compared and (size > 4 or 0 < size < 0.25):
+        if is_free and self.kinds[k].has_levels and (size > 4 or 0 < size < 0.25):
             weights, own = weights / size, own / size
         return found[0], weights, own
 

@@ -41,6 +41,8 @@ def accepts_robust_search(problem: Problem) -> Answer:
     """Hidden neurons of one threshold, without constraints."""
     if reason := problem.loss.refuses_architecture(problem.architecture):
         return Answer(reason)
+    if problem.loss.weighs_answers:
+        return Answer(f"loss={problem.loss.name!r} has no worst case. Use uncertainty=None, or loss='misclassified'.")
     if problem.constraints.restrict:
         return Answer("the search takes no constraints where rows are uncertain. Use method='exact'.")
     if problem.architecture.hidden and problem.architecture.activation.n_thresholds > 1:
@@ -48,7 +50,8 @@ def accepts_robust_search(problem: Problem) -> Answer:
             f"the search takes hidden neurons of one threshold where rows are uncertain, not "
             f"{problem.architecture.activation.name}. Use activation='step', or method='exact'."
         )
-    if not problem.architecture.hidden and problem.architecture.output.n_thresholds != 1:
+    output = problem.architecture.output
+    if not problem.architecture.hidden and not (output.has_levels and output.n_thresholds == 1):
         return Answer("several classes need a hidden layer where rows are uncertain. Use hidden=(1,) or more.")
     return YES
 

@@ -142,4 +142,4 @@ def _sparsest(rows: Floats, on: NDArray[np.bool_], neuron: Layer) -> Layer:
 def _better_or_equal(problem: Problem, candidate: Network, network: Network) -> Network:
     if problem.refuses(candidate):
         return network
-    return candidate if problem.evaluate(candidate) <= problem.evaluate(network) else network
+    return candidate if problem.evaluate(candidate) <= problem.price(network) else network
