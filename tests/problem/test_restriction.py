@@ -77,7 +77,7 @@ def test_it_is_asked_where_the_loss_is_evaluated_and_nowhere_else():
 
 @pytest.mark.parametrize("name", BEYOND_SEARCH)
 def test_what_could_not_keep_it_refuses_it(name):
-    with pytest.raises(NotAcceptedError, match="constraints.*'search'"):
+    with pytest.raises(NotAcceptedError, match=r"constraints.*'search'"):
         one_neuron(Spares(1), hidden=(1,), method=BEYOND_SEARCH[name]).fit(X, Y)
 
 

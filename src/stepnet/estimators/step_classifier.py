@@ -44,7 +44,7 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         How a network tells more than two classes apart: a network for each pair and a vote; one output
         neuron a class, of which the largest answers; one output neuron with a threshold between any
         two neighbouring classes. Ties go to the first class.
-    loss : "misclassified", "hinge" or Hinge(bound=...), default="misclassified"
+    loss : "misclassified", "hinge", Hinge(bound=...) or another loss, default="misclassified"
         What training makes small: the weight of wrong rows, or for two classes by how much the value of
         the output misses 1 or -1.
     sparsity : int, tuple, "fewest" or None, default=None

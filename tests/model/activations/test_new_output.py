@@ -155,7 +155,7 @@ def test_uncertain_rows_are_searched_by_what_could_be_missed():
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("name", BEYOND_SEARCH)
 def test_what_does_not_know_it_refuses_it_and_names_the_search(name):
-    with pytest.raises(NotAcceptedError, match="output=.*Use method='search'"):
+    with pytest.raises(NotAcceptedError, match=r"output=.*Use method=.*'search'"):
         decision_list(hidden=(1,), method=BEYOND_SEARCH[name]).fit(X, Y)
 
 

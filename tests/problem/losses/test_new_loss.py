@@ -90,12 +90,12 @@ def test_an_answer_that_no_row_has_may_be_the_cheapest():
 
 @pytest.mark.parametrize("name", BEYOND_SEARCH)
 def test_what_knows_errors_alone_refuses_a_loss_of_answers_and_names_the_search(name):
-    with pytest.raises(NotAcceptedError, match="loss='distance'.*Use method='search'"):
+    with pytest.raises(NotAcceptedError, match=r"loss='distance'.*Use method='search'"):
         ordinal(hidden=(1,), loss=Distance(), method=BEYOND_SEARCH[name]).fit(ROWS, STARS)
 
 
 def test_uncertain_rows_and_votes_refuse_a_loss_of_answers():
-    with pytest.raises(NotAcceptedError, match="no worst case. Use uncertainty=None"):
+    with pytest.raises(NotAcceptedError, match=r"no worst case. Use uncertainty=None"):
         ordinal(hidden=(1,), loss=Distance(), uncertainty=Ball("linf", 0.1)).fit(ROWS, STARS)
     with pytest.raises(InvalidInputError, match="Use output='one_hot' or 'ordinal'"):
         ordinal(output="one_vs_one", loss=Distance()).fit(ROWS, STARS)
@@ -118,7 +118,7 @@ def test_files_take_a_loss_once_it_is_registered(tmp_path, monkeypatch):
     losses = [ordinal(loss="distance").fit(ROWS, STARS, **again).certificate_.loss for _ in range(2)]
     assert losses[1] <= losses[0]
     monkeypatch.delitem(LOSSES, "distance")
-    with pytest.raises(ModelFileError, match="Distance is not known here.*LOSSES"):
+    with pytest.raises(ModelFileError, match=r"Distance is not known here.*LOSSES"):
         load(tmp_path / "model.json")
 
 

@@ -61,7 +61,10 @@ def accepts_descent(problem: Problem) -> Answer:
     if architecture.hidden and architecture.activation not in (STEP, SIGN):
         return Answer("method='learn' takes steps and signs. Use method='prove' or 'search' for other staircases.")
     if architecture.output.n_thresholds > 1 or architecture.output.is_unusual:
-        return Answer("method='learn' takes output='one_hot' or 'one_vs_one'. Use method='search' for other ones.")
+        return Answer(
+            "method='learn' takes output='one_hot' or 'one_vs_one'. Use method='prove' for 'ordinal', 'search' for "
+            "others."
+        )
     if architecture.threshold == "layer" and not (architecture.activation == STEP and architecture.output == STEP):
         return Answer("method='learn' shares thresholds of steps and one output only. Use threshold='neuron'.")
     if architecture.fixed_threshold is not None:
