@@ -27,7 +27,7 @@ from stepnet.experiments.cell import Cell, CellRows
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.uncertainty.sets import Ball
+from stepnet.uncertainty.ball import Ball
 
 SEED = 0  # of every method
 EPOCHS = 100

@@ -117,9 +117,13 @@ class Run:
 
     def choose(self, way: str, reason: str) -> None:
         """Begin with a way to an exact answer."""
+        self.note(way, reason)
+        self.stage = way
+
+    def note(self, way: str, reason: str) -> None:
+        """Why a way is taken, or left out."""
         self.ways.append(f"{way}: {reason}")
         logger.info("%7.2f s  %s", self.budget.elapsed, self.ways[-1])
-        self.stage = way
 
     @contextmanager
     def within(self, share: float) -> Iterator[None]:

@@ -20,7 +20,7 @@ import numpy as np
 from stepnet.bounds.bound import ALL_NETWORKS, Bound
 from stepnet.certificate.result import Round
 from stepnet.constructions.linear import linear_network
-from stepnet.constructions.robust_neuron import RobustRows
+from stepnet.constructions.robust_neuron import robust_rows
 from stepnet.methods.base import Run
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
@@ -124,7 +124,7 @@ class Generation:
             return network
         points, loss = master.dataset.X, master.evaluate(network)
         still = Dataset(points, master.dataset.y, master.dataset.weights, np.zeros(len(points)))
-        rows = RobustRows(replace(self.problem, dataset=still))
+        rows = robust_rows(replace(self.problem, dataset=still))
         for j in range(network.layers[0].width):
             hanging = np.flatnonzero(network.hangs_on(points, j))
             if not len(hanging) or self.run.must_stop():
