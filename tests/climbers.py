@@ -18,7 +18,7 @@ from stepnet.problem.constraint import Constraints
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
-from stepnet.search.local.general import _Climber
+from stepnet.search.local.general import GeneralClimber
 from stepnet.search.local.kernels import Buffers, search
 from stepnet.search.local.local_search import _network, _random_weights, _state
 
@@ -152,7 +152,7 @@ class General:
         rng = np.random.default_rng(seed)
         self.problem, self.rows = problem, problem.scaling.apply(problem.dataset.X)
         start = off_the_rows(problem, random_scaled_network(problem, self.rows, rng))
-        self._climber = _Climber(problem, self.rows, start, rng)
+        self._climber = GeneralClimber(problem, self.rows, start, rng)
 
     def move(self):
         return self._climber.move()

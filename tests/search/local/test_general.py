@@ -5,7 +5,7 @@ import pytest
 
 from climbers import CASES, WITH_CLASSES, WITH_VALUES, General, far_rows, made
 from stepnet.runtime.limits import Budget
-from stepnet.search.local.general import search_anything_once
+from stepnet.search.local.climb import climb_once
 
 SEEDS = range(3)
 
@@ -90,7 +90,7 @@ def test_leaving_an_optimum_makes_wrong_rows_heavier_and_lets_the_others_recover
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_seed_gives_the_same_network(name):
     problem = made(name)
-    one, two = (search_anything_once(problem, [3, 0], Budget(60), -1.0, 40) for _ in range(2))
+    one, two = (climb_once(problem, [3, 0], Budget(60), -1.0, 40) for _ in range(2))
     assert one is not None
     assert one == two
 
@@ -103,14 +103,14 @@ def test_it_keeps_the_best_of_what_it_offers(name):
         offered.append((problem.evaluate(network), network))
         return offered[-1][0]
 
-    best = search_anything_once(problem, [0, 0], Budget(60), -1.0, 60, offer)
+    best = climb_once(problem, [0, 0], Budget(60), -1.0, 60, offer)
     assert len(offered) > 1
     assert best == min(offered, key=lambda pair: pair[0])[1]
     # Told that any loss will do, it ends with the first network.
     offered.clear()
-    search_anything_once(problem, [0, 0], Budget(60), np.inf, 60, offer)
+    climb_once(problem, [0, 0], Budget(60), np.inf, 60, offer)
     assert len(offered) == 1
 
 
 def test_without_time_it_makes_no_move():
-    assert search_anything_once(made("squared"), [0, 0], Budget(0.0), 0.0, 60) is None
+    assert climb_once(made("squared"), [0, 0], Budget(0.0), 0.0, 60) is None

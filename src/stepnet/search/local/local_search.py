@@ -21,9 +21,9 @@ from stepnet.runtime.compiling import Compiling
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.parallel import in_order
 from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network
-from stepnet.search.local.general import search_anything_once
+from stepnet.search.local.climb import climb_once
 from stepnet.search.local.kernels import Buffers, State, search
-from stepnet.search.local.robust import accepts_robust_search, search_robust_once
+from stepnet.search.local.robust import accepts_robust_search
 from stepnet.search.padding import accepts_width
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
@@ -107,13 +107,12 @@ def local_search(
     effort = effort or Effort()
     best, starts_in_vain = np.inf, 0
     now_and_then = (lambda network: offer(network)) if n_jobs == 1 else None
+    once: Callable[..., Network | None] = search_once if problem.is_plain else climb_once
+    first = (start,) if problem.is_uncertain else ()
     seeds: Iterator[tuple[Any, ...]] = (
-        (problem, [seed, number], budget, target, effort.moves, now_and_then) for number in count()
+        (problem, [seed, number], budget, target, effort.moves, now_and_then, *(first if number == 0 else ()))
+        for number in count()
     )
-    once: Callable[..., Network | None] = search_once if problem.is_plain else search_anything_once
-    if problem.is_uncertain:
-        once = search_robust_once
-        seeds = ((*arguments, start if number == 0 else None) for number, arguments in enumerate(seeds))
     for network in in_order(once, seeds, n_jobs):
         loss = offer(network) if network is not None else np.inf
         starts_in_vain = 0 if loss < best else starts_in_vain + 1
