@@ -18,9 +18,10 @@ from stepnet.problem.constraint import Constraints
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
+from stepnet.runtime.limits import Budget
 from stepnet.search.local.general import GeneralClimber
-from stepnet.search.local.kernels import Buffers, search
-from stepnet.search.local.local_search import _network, _random_weights, _state
+from stepnet.search.local.kernels import search
+from stepnet.search.local.state import Buffers, State, random_padded, unpadded
 
 NEAR = 1e-7  # a row so near to a threshold may be on either side of it once numbers are rounded
 
@@ -152,7 +153,7 @@ class General:
         rng = np.random.default_rng(seed)
         self.problem, self.rows = problem, problem.scaling.apply(problem.dataset.X)
         start = off_the_rows(problem, random_scaled_network(problem, self.rows, rng))
-        self._climber = GeneralClimber(problem, self.rows, start, rng)
+        self._climber = GeneralClimber(problem, rng, Budget(), start)
 
     def move(self):
         return self._climber.move()
@@ -211,10 +212,10 @@ class Compiled:
     def __init__(self, problem, seed):
         rng = np.random.default_rng(seed)
         self.problem, self.rows = problem, problem.scaling.apply(problem.dataset.X)
-        W, t = _random_weights(problem, self.rows, rng)
+        W, t = random_padded(problem, self.rows, rng)
         if problem.architecture.fixed_threshold is None:
             t = np.where(t == 0, 0.0, t + 1e-3)  # past the rows that the hyperplanes were laid through
-        self.state = _state(problem, self.rows, W, t)
+        self.state = State.of(problem, self.rows, W, t)
         self.buffers, self.rng = Buffers.of(self.state), rng
         self.best_W, self.best_t, self.best, self.loss = W.copy(), t.copy(), np.inf, np.nan
         self.learns = problem.architecture.threshold == "neuron"
@@ -256,4 +257,4 @@ class Compiled:
 
     @property
     def best_network(self):
-        return _network(self.problem, self.best_W, self.best_t)
+        return unpadded(self.problem, self.best_W, self.best_t)

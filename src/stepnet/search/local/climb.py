@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from stepnet.constructions.random_network import random_scaled_network
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
+from stepnet.search.local.climber import Climber
 from stepnet.search.local.general import GeneralClimber
+from stepnet.search.local.looks import RARELY, Looks
 from stepnet.search.local.robust import RobustClimber
 
 _MOVES_PER_LOOK = 10  # at the clock
 _FIRST_LOOK = 0.5  # seconds before an evaluation that takes long: what begins at random is not worth it
-_PAUSE = 3.0  # times as long as such an evaluation takes, until the next
 
 
 def climb_once(
@@ -29,31 +29,21 @@ def climb_once(
 ) -> Network | None:
     """The best network from one start, random unless given; ``patience`` moves in vain end the search.
 
-    Networks are compared by exact losses, or by bounds where the climber gives these; then some are evaluated now
-    and then, in order to see whether the target is met.
+    Networks are compared by exact losses, or by the climber's where these are bounds that take long to evaluate.
     """
-    rng, rows = np.random.default_rng(seed), problem.scaling.apply(problem.dataset.X)
-    begin = random_scaled_network(problem, rows, rng) if start is None else problem.scale(start)
-    climber = (RobustClimber if problem.is_uncertain else GeneralClimber)(problem, rows, begin, rng, budget)
-    wait, pause = (_FIRST_LOOK, _PAUSE) if climber.is_bound else (0.0, 0.0)
-    next_look = budget.elapsed + wait
-    evaluate, found, best_network = offer or problem.evaluate, None, None
-    least, evaluated, best, in_vain, stalled = np.inf, np.inf, np.inf, 0, 0
+    kind: type[Climber] = RobustClimber if problem.is_uncertain else GeneralClimber
+    climber = kind(problem, np.random.default_rng(seed), budget, None if start is None else problem.scale(start))
+    wait, pause = (_FIRST_LOOK, RARELY) if climber.is_bound else (0.0, 0.0)
+    looks = Looks(offer or problem.evaluate, budget, target + climber.flat, pause, wait)
+    least, found, in_vain, stalled = np.inf, None, 0, 0
     while in_vain < patience and not (in_vain % _MOVES_PER_LOOK == 0 and budget.stop_reason):
         stalled = 0 if climber.move() else stalled + 1
         in_vain += 1
         if climber.loss < least - climber.flat:
             least, in_vain, found = climber.loss, 0, problem.restore(climber.network())
-        is_due = least <= target + climber.flat or budget.elapsed >= next_look
-        if found is not None and least < evaluated and is_due:
-            evaluated, begin_look = least, budget.elapsed
-            loss = evaluate(found)
-            if loss < best:
-                best, best_network = loss, found
-            next_look = budget.elapsed + pause * (budget.elapsed - begin_look)
-            if best <= target + climber.flat:
-                break
+        if found is not None and looks.look(least, found):
+            break
         if stalled > climber.patience:
             stalled = 0
             climber.leave()
-    return found if climber.is_bound else best_network
+    return found if climber.is_bound else looks.network

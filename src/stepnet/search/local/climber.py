@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from stepnet.constructions.random_network import random_scaled_network
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
@@ -21,16 +22,17 @@ _RECOVERY = 0.95  # of the penalty of a row that is right
 class Climber(ABC):
     """Weights and thresholds (neurons × L) of every layer, and what the rows cost with them.
 
-    The arrays of a layer are replaced, never written into, so that a change is undone by putting them back.
+    It begins with a network for the scaled rows, or at random. The arrays of a layer are replaced, never written into,
+    so that a change is undone by putting them back.
     """
 
     patience: int  # moves without gain before it leaves a local optimum
     is_bound: bool  # whether its loss is only a bound of the true one, which takes long to evaluate
 
-    def __init__(
-        self, problem: Problem, rows: Floats, network: Network, rng: np.random.Generator, budget: Budget | None = None
-    ) -> None:
-        self.problem, self.rows, self.rng, self.budget = problem, rows, rng, budget or Budget()
+    def __init__(self, problem: Problem, rng: np.random.Generator, budget: Budget, start: Network | None) -> None:
+        self.problem, self.rng, self.budget = problem, rng, budget
+        self.rows = problem.scaling.apply(problem.dataset.X)
+        network = random_scaled_network(problem, self.rows, rng) if start is None else start
         self.architecture, self.y = problem.architecture, problem.dataset.y
         self.kinds, self.domains = self.architecture.activations, self.architecture.domains
         self.real, self.answered = problem.loss.of_values, problem.loss.of_answers
@@ -38,6 +40,7 @@ class Climber(ABC):
         self.flat = FLAT * problem.accuracy.scale  # losses that differ by less are equal
         self.W = [layer.weights for layer in network.layers]
         self.T = [layer.thresholds.reshape(layer.width, -1) for layer in network.layers]
+        self.given: dict[int, Floats] = {}  # the thresholds of a network, where a climber works with others
 
     @abstractmethod
     def move(self) -> bool:
@@ -56,7 +59,8 @@ class Climber(ABC):
         """What each row costs, without its weight."""
 
     def network(self) -> Network:
-        layers = zip(self.W, self.T, self.kinds, strict=True)
+        thresholds = [self.given.get(k, T) for k, T in enumerate(self.T)]
+        layers = zip(self.W, thresholds, self.kinds, strict=True)
         return Network(tuple(Layer(W, T[:, 0] if kind.n_thresholds == 1 else T, kind) for W, T, kind in layers))
 
     def measure(self) -> None:

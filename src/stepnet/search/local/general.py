@@ -69,29 +69,20 @@ class GeneralClimber(Climber):
     patience = 60
     is_bound = False
 
-    def __init__(
-        self, problem: Problem, rows: Floats, network: Network, rng: np.random.Generator, budget: Budget | None = None
-    ) -> None:
-        super().__init__(problem, rows, network, rng, budget)
+    def __init__(self, problem: Problem, rng: np.random.Generator, budget: Budget, start: Network | None) -> None:
+        super().__init__(problem, rng, budget, start)
         self.room = Room(problem, rng)
         self.is_least_squares = self.real is not None and self.real.is_least_squares
-        self.given: dict[int, Floats] = {}  # thresholds of layers
         for k, (kind, domain) in enumerate(zip(self.kinds, self.domains, strict=True)):
             if domain.is_integer and not kind.is_compared:
                 if not self._learns_integers(k):
-                    self.given[k] = network.layers[k].thresholds
+                    self.given[k] = self.T[k]
                 self.T[k] = np.ceil(self.T[k]) - 0.5  # the same, and no sum of integers meets it
         widths = self.architecture.widths if self.real is None else self.architecture.hidden
         self.neurons = [(k, j) for k, width in enumerate(widths) for j in range(width)]
         self.last_layers: dict[bytes, tuple[Floats, Floats]] = {}  # by the signals below: few rows meet them again
-        self.signals = [rows] * (len(self.W) + 1)
+        self.signals = [self.rows] * (len(self.W) + 1)
         self.update(0)
-
-    def network(self) -> Network:
-        layers = list(super().network().layers)
-        for k, thresholds in self.given.items():
-            layers[k] = layers[k].with_(layers[k].weights, thresholds)
-        return Network(tuple(layers))
 
     def update(self, k: int) -> None:
         self.signals[k:] = self._forward(k, self.signals[k])

@@ -6,14 +6,19 @@ So the loss along s is piecewise constant: sort the s_i of the rows whose answer
 (the pivotal rows), sweep once, and take the best interval. Only a move that is carried out looks at
 the other rows. Values above the first layer are updated bit by bit and drift; whoever wants a loss
 to believe in evaluates the network.
+
+All of it is one file since numba's cache looks at the file of the outermost function alone: after a change
+elsewhere it would go on with the old code.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
+
+from stepnet.search.local.state import Buffers, State
 
 _REFRESH = 1000  # moves after which all values are computed anew
 _FLAT = 1e-12  # slopes and differences of losses below this are none
@@ -24,58 +29,6 @@ _HUGE = 1e6  # weights do not grow beyond this
 _inner = njit(error_model="numpy", nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _fast = njit(error_model="numpy", nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=True)
 _kernel = njit(error_model="numpy", nogil=True, cache=True)
-
-
-class State(NamedTuple):
-    """A network on its rows, as flat arrays that serve every depth.
-
-    Neuron j of layer k is number ``first[k] + j`` in ``A`` and ``B``; inputs of layer k are
-    ``widths[k]`` many, its neurons ``widths[k + 1]``.
-    """
-
-    X: Any  # m × n rows
-    y: Any  # m class codes, int8
-    weights: Any  # m weights of the rows
-    penalties: Any  # m weights that the search minimises; it raises those of stubborn rows
-    W: Any  # K × d × c weights, padded with zeros
-    t: Any  # K × d thresholds
-    A: Any  # neurons above the first layer × m: w·h - t
-    B: Any  # neurons × m: the bits, int8
-    widths: Any  # n, d_1, ..., d_K
-    first: Any  # number of the first neuron of each layer
-
-
-class Buffers(NamedTuple):
-    """Memory to work in; allocated outside, since that compiles slowly."""
-
-    every: Any  # 0, ..., m - 1
-    rows: Any  # m, int32
-    values: Any  # m
-    slopes: Any  # m
-    steps: Any  # m
-    deltas: Any  # m
-    dw: Any  # c
-    held: Any  # c + 1, int32
-    basis: Any  # c + 2 × c + 1
-    flips: Any  # 2 × d, int32
-    signs: Any  # 2 × d
-
-    @classmethod
-    def of(cls, state: State) -> Buffers:
-        m, d, c = len(state.y), state.W.shape[1], state.W.shape[2]
-        return cls(
-            every=np.arange(m, dtype=np.int32),
-            rows=np.empty(m, dtype=np.int32),
-            values=np.empty(m),
-            slopes=np.empty(m),
-            steps=np.empty(m),
-            deltas=np.empty(m),
-            dw=np.empty(c),
-            held=np.empty(c + 1, dtype=np.int32),
-            basis=np.empty((c + 2, c + 1)),
-            flips=np.empty((2, d), dtype=np.int32),
-            signs=np.empty((2, d)),
-        )
 
 
 @_fast

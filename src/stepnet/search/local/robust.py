@@ -57,13 +57,11 @@ class RobustClimber(Climber):
     patience = 100
     is_bound = True
 
-    def __init__(
-        self, problem: Problem, rows: Floats, network: Network, rng: np.random.Generator, budget: Budget | None = None
-    ) -> None:
-        super().__init__(problem, rows, network, rng, budget)
+    def __init__(self, problem: Problem, rng: np.random.Generator, budget: Budget, start: Network | None) -> None:
+        super().__init__(problem, rng, budget, start)
         assert isinstance(problem.uncertainty, Uncertainty)
         self.set, self.radii, self.X = problem.uncertainty, problem.radii, problem.dataset.X.astype(np.float64)
-        self.to_original = problem.scaling.restored_weights(np.eye(rows.shape[1])) * problem.scaling.grid
+        self.to_original = problem.scaling.restored_weights(np.eye(self.rows.shape[1])) * problem.scaling.grid
         self.norm = self.set.dual_norm(self.to_original)
         self.values, self.low, self.high = self._states(self.W[0], self.T[0][:, 0])
         self.n_moves = 0
