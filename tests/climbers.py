@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,7 @@ from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.search.local.general import GeneralClimber
 from stepnet.search.local.kernels import search
+from stepnet.search.local.robust import RobustClimber
 from stepnet.search.local.state import Buffers, State, random_padded, unpadded
 
 NEAR = 1e-7  # a row so near to a threshold may be on either side of it once numbers are rounded
@@ -88,6 +90,7 @@ WITH_CLASSES = {
     "argmax without hidden layer": {"output": ARGMAX, "n_outputs": 3, "hidden": ()},
     "argmax of integers": {"output": ARGMAX, "n_outputs": 3, "weights": "ternary", "rows": "lattice"},
     "ordinal": {"output": _ORDINAL},
+    "ordinal above thresholds 0.5": {"output": _ORDINAL, "threshold": 0.5},
     "ordinal of integers": {"output": _ORDINAL, "weights": Integers(2), "rows": "lattice"},
     "few weights": {"sparsity": 6},
     "few weights in a layer": {"sparsity": (4, None)},
@@ -112,10 +115,24 @@ WITH_VALUES = {
 
 CASES = WITH_CLASSES | WITH_VALUES
 
+# What the search for uncertain rows takes.
+UNCERTAIN = {
+    name: CASES[name]
+    for name in (
+        "a single neuron", "one hidden layer", "three hidden layers", "shared thresholds", "thresholds 0.5", "signs",
+        "argmax", "ordinal", "squared", "squared with a bound", "absolute", "hinge",
+    )
+} | {
+    "a step with a fixed threshold": {"activation": Staircase((0, 1), (0.25,))},
+    "ternary weights": {"weights": "ternary"},
+    "two numbers": _numbers(Squared(ridge=0.5), 2, intercept=False),
+}  # fmt: skip
 
-def made(name, seed=0):
+
+def made(name, seed=0, uncertainty=None):
     """The problem of a case."""
-    return problem_of(np.random.default_rng(seed), **CASES[name])
+    choices = (CASES | UNCERTAIN)[name]
+    return replace(problem_of(np.random.default_rng(seed), **choices), uncertainty=uncertainty)
 
 
 def far_rows(network, rows):
@@ -146,14 +163,15 @@ def off_the_rows(problem, network):
     return Network(tuple(layer.with_(layer.weights, layer.thresholds + 1e-3) for layer in network.layers))
 
 
-class General:
-    """The search for any problem."""
+class Climbing:
+    """A climber of a problem, for rows as they are or for uncertain ones."""
 
     def __init__(self, problem, seed):
         rng = np.random.default_rng(seed)
         self.problem, self.rows = problem, problem.scaling.apply(problem.dataset.X)
         start = off_the_rows(problem, random_scaled_network(problem, self.rows, rng))
-        self._climber = GeneralClimber(problem, rng, Budget(), start)
+        kind = RobustClimber if problem.is_uncertain else GeneralClimber
+        self._climber = kind(problem, rng, Budget(), start)
 
     def move(self):
         return self._climber.move()
@@ -178,9 +196,7 @@ class General:
     def penalised(self):
         """What the moves are to lower: with the rows' penalties, or where values are read the loss itself."""
         climber = self._climber
-        if climber.real is not None:
-            return climber.loss
-        return math.fsum(climber.penalties[self.answers != self.problem.dataset.y])
+        return climber.loss if climber.real is not None else math.fsum(climber.penalties * climber.row_costs())
 
     @property
     def answers(self):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from climbers import UNCERTAIN, Climbing, made
 from conftest import make_problem
 from stepnet import Ball, Polyhedron, StepClassifier, StepRegressor
 from stepnet.bounds.overlaps import lightest_cover
@@ -115,6 +116,24 @@ def test_the_search_finds_robust_networks_and_says_what_they_cost(uncertainty, w
     assert problem.evaluate(network) <= 0.4 * problem.dataset.total_weight
     start = climb_once(problem, [0, 1], Budget(20), 0.0, 100, None, network)
     assert problem.evaluate(start) <= problem.evaluate(network) + 1
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", UNCERTAIN)
+def test_no_move_raises_the_bound_and_no_worst_case_is_above_it(name, norm):
+    problem = made(name, uncertainty=Ball(norm, 0.1))
+    climber, n_gains = Climbing(problem, 0), 0
+    for number in range(110):
+        before = climber.penalised
+        gained = climber.move()
+        assert climber.penalised <= before + 2 * climber.flat
+        assert not gained or climber.penalised < before
+        n_gains += gained
+        if number % 40 == 39:
+            climber.leave()
+    assert n_gains
+    assert problem.refuses(climber.network) is None
+    assert problem.evaluate(climber.network) <= climber.loss + 1e-9 * problem.accuracy.scale
 
 
 @pytest.mark.parametrize("threshold", ["layer", 0.5, 0.0])

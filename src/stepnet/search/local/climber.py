@@ -90,6 +90,8 @@ class Climber(ABC):
 
     def learns(self, k: int) -> bool:
         """Whether the neurons of layer k have thresholds of their own, and they are learned."""
+        if self.kinds[k].gives_numbers:
+            return self.architecture.intercept
         return self.architecture.threshold == "neuron" and self.kinds[k].thresholds is None
 
     def rescaled(self, k: int, weights: Floats, thresholds: Floats) -> tuple[Floats, Floats]:

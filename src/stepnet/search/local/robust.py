@@ -203,7 +203,7 @@ class RobustClimber(Climber):
         j, W, T = int(self.rng.integers(len(self.W[k]))), self.W[k], self.T[k]
         weights = W if self.learns(k) and self.rng.random() >= 0.6 else with_row(W, j, self._tried_weights(k, j))
         self.W[k], tried, losses = weights, [T], []
-        if self.learns(k) or self.kinds[k].gives_numbers:
+        if self.learns(k):
             tried += [with_row(T, j, own) for own in self._tried_thresholds(k, j)]
         for thresholds in tried:
             self.T[k] = thresholds
