@@ -32,6 +32,7 @@ from stepnet.search.local.lines import (
     Events,
     LeastSquares,
     Line,
+    at_levels,
     best_interval,
     best_place,
     by_table,
@@ -116,7 +117,7 @@ class GeneralClimber(Climber):
             return self.change(k, self.W[k], self.T[k] + self.rng.choice([-2.0, -1.0, 1.0, 2.0]))
         thresholds, costs = self._levels_and_costs(k, j)
         levels = ((self.signals[k] @ self.W[k][j])[:, None] >= thresholds).sum(axis=1)
-        now = float(costs[np.arange(len(levels)), levels].sum())
+        now = float(at_levels(costs, levels).sum())
         follow: Callable[[Events], Line] = partial(by_table, costs=costs)
         if self._asks_least_squares(k):
             now, follow = self.loss if self.is_least_squares else np.inf, self._least_squares(k, j).along
@@ -214,7 +215,7 @@ class GeneralClimber(Climber):
     def _edge(self, neuron: _Neuron) -> tuple[Floats, float] | None:
         """Towards a row that could cost less, along an edge of the neuron's cell; None if there is no such row."""
         costs, learns = neuron.costs, self.learns(neuron.layer)
-        now, best = costs[np.arange(len(costs)), neuron.levels], costs.min(axis=1)
+        now, best = at_levels(costs, neuron.levels), costs.min(axis=1)
         wrong = np.flatnonzero(now > best)
         right = np.flatnonzero((now <= best) & (costs.max(axis=1) > best))
         if not len(wrong):

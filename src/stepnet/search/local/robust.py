@@ -18,10 +18,11 @@ from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.search.local.climber import Climber, with_row
-from stepnet.search.local.lines import best_interval, by_table
+from stepnet.search.local.lines import at_levels, best_interval, by_table
 from stepnet.search.local.robust_last_layer import robust_last_layer
 from stepnet.search.local.robust_lines import sure_events, threshold_events_of
 from stepnet.uncertainty.above import Above
+from stepnet.uncertainty.norms.along import DualNorm
 from stepnet.uncertainty.sets import Uncertainty
 
 Integers = NDArray[np.int64]
@@ -127,28 +128,23 @@ class RobustClimber(Climber):
         if self.domains[0].is_integer:
             w = w.copy()
             w[self.rng.integers(len(w))] = self.rng.choice(self.domains[0].values)
-        elif self.learns(0) and self.rng.random() < _THRESHOLD:
-            return self._accept(j, w, self._best_threshold(w, t, table), table)
-        elif self.norm is None:
+        elif not self.learns(0) or self.rng.random() >= _THRESHOLD:
             dw, dt = self._direction(j, table)
+            if self.norm is not None:
+                return self._move_along(j, dw, dt, table, self.norm)
             size = (float(np.abs(w).max()) or 1.0) / (float(np.abs(dw).max()) or 1.0)
             step = size * float(self.rng.normal()) * 10.0 ** -self.rng.integers(3)
             w, t = w + step * dw, t + step * dt
-        else:
-            return self._move_along(j, w, t, table)
         return self._accept(j, w, self._best_threshold(w, t, table) if self.learns(0) else t, table)
 
-    def _move_along(self, j: int, w: Floats, t: float, table: Floats) -> bool:
+    def _move_along(self, j: int, dw: Floats, dt: float, table: Floats, norm: DualNorm) -> bool:
         """To the best interval of a line."""
-        assert self.norm is not None
-        dw, dt = self._direction(j, table)
+        w, t = self.W[0][j], float(self.T[0][j, 0])
         size, scale = (float(max(np.abs(a).max(), abs(b))) or 1.0 for a, b in ((w, t), (dw, dt)))
         dw, dt = dw * size / scale, dt * size / scale
-        events = sure_events(self.values[:, j], self.rows @ dw - dt, self.radii, self.norm, w, dw, _WINDOW)
+        events = sure_events(self.values[:, j], self.rows @ dw - dt, self.radii, norm, w, dw, _WINDOW)
         found = best_interval(*by_table(events, table), self.rng, self.flat)
-        if found is None or found[0] > self._cost_now(j, table) + self.flat:
-            return False
-        return self._accept(j, w + found[1] * dw, t + found[1] * dt, table)
+        return found is not None and self._accept(j, w + found[1] * dw, t + found[1] * dt, table)
 
     def _best_threshold(self, w: Floats, t: float, table: Floats) -> float:
         """Of a neuron with these weights; the one it has if none is better."""
@@ -162,8 +158,7 @@ class RobustClimber(Climber):
         """Towards or away from a row that costs too much, one coordinate, smaller weights, or at random."""
         n, kind, w = self.rows.shape[1], self.rng.random(), self.W[0][j]
         if kind < 0.45:
-            states = self.low[:, j] + self.high[:, j]
-            wrong = np.flatnonzero(table[np.arange(len(table)), states] > table.min(axis=1))
+            wrong = np.flatnonzero(at_levels(table, self.low[:, j] + self.high[:, j]) > table.min(axis=1))
             if len(wrong):
                 row: Floats = self.rows[self.rng.choice(wrong)]
                 other: Floats = self.rows[self.rng.integers(len(self.rows))]
@@ -177,15 +172,12 @@ class RobustClimber(Climber):
             return -w[c] * np.eye(1, n, c)[0], 0.0  # shorter weights reach less far
         return self.random_direction(0)
 
-    def _cost_now(self, j: int, table: Floats) -> float:
-        return float(table[np.arange(len(table)), self.low[:, j] + self.high[:, j]].sum())
-
     def _accept(self, j: int, w: Floats, t: float, table: Floats) -> bool:
         """Take a neuron if, looked at exactly as the costs are, it is no worse; whether it is better."""
-        now = self._cost_now(j, table)
+        now = float(at_levels(table, self.low[:, j] + self.high[:, j]).sum())
         w, own = self.rescaled(0, w, np.array([t]))
         _, low, high = states = self._states(w[None], own)
-        reached = float(table[np.arange(len(table)), (low + high)[:, 0]].sum())
+        reached = float(at_levels(table, (low + high)[:, 0]).sum())
         if reached <= now + self.flat:
             self._set_neuron(j, w, own, states)
         return reached < now - self.flat
