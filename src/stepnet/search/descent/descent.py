@@ -83,7 +83,7 @@ def descend_network(
     targets = _Targets.of(problem)
     training = _training(problem, targets, mean, scale, rng)
     settings = _settings(len(training.order), options)._replace(is_regression=targets.are_numbers)
-    chunk = max(1, _CHUNK_WORK // (settings.batch * int(problem.architecture.n_features + 1) * training.W.shape[1]))
+    chunk = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
     n_averaged = 0
     for first in range(1, settings.n_steps + 1, chunk):
         end = min(first + chunk, settings.n_steps + 1)
@@ -123,8 +123,6 @@ class _Targets:
 
     def restored(self, network: Network) -> Network:
         """With outputs in the units of the numbers."""
-        if not self.are_numbers:
-            return network
         last = network.layers[-1]
         return Network(
             (*network.layers[:-1], last.with_(last.weights * self.scale, last.thresholds * self.scale - self.mean))
@@ -238,7 +236,7 @@ def _with_best_offset(network: Network, dataset: Dataset) -> Network:
 
 
 def shared_thresholds(network: Network) -> Network:
-    """The same answers with one threshold a layer: neurons with a negative one are complemented.
+    """The same answers with one threshold per layer: neurons with a negative one are complemented.
 
     Then every hidden threshold is positive, and scaling each neuron makes them all 1.
     """

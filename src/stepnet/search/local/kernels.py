@@ -2,7 +2,7 @@
 
 Along a direction (dw, dt) of one neuron its value for row i is ``a_i + s·d_i`` with
 ``a_i = w·h_i - t`` and ``d_i = dw·h_i - dt``; the row flips at ``s_i = -a_i / d_i`` and nowhere else.
-So the loss along s is piecewise constant: sort the s_i of the rows whose answer hangs on the neuron
+So the loss along s is piecewise constant: sort the s_i of the rows whose answer depends on the neuron
 (the pivotal rows), sweep once, and take the best interval. Only a move that is carried out looks at
 the other rows. Values above the first layer are updated bit by bit and drift; whoever wants a loss
 to believe in evaluates the network.
