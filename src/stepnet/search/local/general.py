@@ -113,7 +113,8 @@ class GeneralClimber(Climber):
 
     def move(self) -> bool:
         k, j = self.neurons[self.rng.integers(len(self.neurons))]
-        if self._shares_integer_threshold(k) and self.rng.random() < _SHARED:
+        is_shared = self.domains[k].is_integer and not self.kinds[k].is_compared and self._shares_threshold(k)
+        if is_shared and self.rng.random() < _SHARED:
             return self.change(k, self.W[k], self.T[k] + self.rng.choice([-2.0, -1.0, 1.0, 2.0]))
         thresholds, costs = self._levels_and_costs(k, j)
         levels = ((self.signals[k] @ self.W[k][j])[:, None] >= thresholds).sum(axis=1)
@@ -243,10 +244,8 @@ class GeneralClimber(Climber):
         """Whether thresholds of integer weights are learned, by each neuron or by the layer."""
         return self.kinds[k].thresholds is None and self.architecture.fixed_threshold is None
 
-    def _shares_integer_threshold(self, k: int) -> bool:
-        """Whether the neurons of a layer have one threshold that weights cannot take up."""
-        is_shared = self.architecture.threshold == "layer" and len(self.W[k]) > 1
-        return is_shared and self.domains[k].is_integer and not self.kinds[k].is_compared
+    def _shares_threshold(self, k: int) -> bool:
+        return self.architecture.threshold == "layer" and len(self.W[k]) > 1
 
     def _integer_proposal(self, neuron: _Neuron) -> _Proposal | None:
         """One weight over its whole domain, or one threshold over all places."""
@@ -263,8 +262,8 @@ class GeneralClimber(Climber):
 
     def _integer_threshold(self, neuron: _Neuron) -> _Proposal | None:
         """One threshold of the neuron shifted by an integer, unless other neurons share it."""
-        k, own = neuron.layer, self.T[neuron.layer][neuron.number]
-        if self.architecture.threshold == "layer" and len(self.W[k]) > 1:
+        own = self.T[neuron.layer][neuron.number]
+        if self._shares_threshold(neuron.layer):
             return None
         number = int(self.rng.integers(len(own)))
         steps, losses = neuron.follow(threshold_events(neuron.values, neuron.levels, neuron.thresholds, number))

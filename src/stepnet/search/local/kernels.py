@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from stepnet.search.local.lines import FLAT
 from stepnet.search.local.state import Buffers, State
 
 _REFRESH = 1000  # moves after which all values are computed anew
-_FLAT = 1e-12  # slopes and differences of losses below this are none
 _RUN = 16  # breakpoints sorted by insertion
 _HUGE = 1e6  # weights do not grow beyond this
 
@@ -66,7 +66,7 @@ def _forward(state: State, buffers: Buffers) -> float:
             if k > 0:
                 for i in range(len(every)):
                     state.A[number - widths[1], i] = values[i]
-    loss, output = 0.0, B[B.shape[0] - 1]
+    loss, output = 0.0, B[-1]
     for i in range(len(every)):
         if output[i] != state.y[i]:
             loss += state.weights[i]
@@ -138,7 +138,7 @@ def _add_row(state: State, k: int, i: int, factor: float, dw: Any) -> None:
 @_inner
 def _a_wrong_row(state: State, pivotal: Any) -> int:
     """A pivotal row whose answer is wrong; -1 if there is none."""
-    output = state.B[state.B.shape[0] - 1]
+    output = state.B[-1]
     begin = np.random.randint(len(pivotal))
     for p in range(len(pivotal)):
         i = pivotal[(begin + p) % len(pivotal)]
@@ -150,7 +150,7 @@ def _a_wrong_row(state: State, pivotal: Any) -> int:
 @_inner
 def _nearest(state: State, pivotal: Any, values: Any, wanted: int, nearest: Any) -> int:
     """Fill ``nearest`` with the pivotal rows that are right and nearest to flip; how many there are."""
-    output, n_found = state.B[state.B.shape[0] - 1], 0
+    output, n_found = state.B[-1], 0
     for p in range(len(pivotal)):
         i, value = pivotal[p], abs(values[p])
         if output[i] != state.y[i] or (n_found == wanted and value >= abs(values[nearest[wanted - 1]])):
@@ -217,7 +217,7 @@ def _direction(state: State, buffers: Buffers, k: int, j: int, pivotal: Any, mov
     wrong rows, one wrong row against another pivotal row, or a random one.
     """
     n, dw = state.widths[k], buffers.dw
-    output = state.B[state.B.shape[0] - 1]
+    output = state.B[-1]
     for c in range(len(dw)):
         dw[c] = 0.0
     kind = np.random.random()
@@ -258,7 +258,7 @@ def _direction(state: State, buffers: Buffers, k: int, j: int, pivotal: Any, mov
 def _breakpoints(state: State, buffers: Buffers, bits: Any, pivotal: Any) -> tuple[int, float, float]:
     """Where pivotal rows flip and what that costs; how many, the loss at the far left, the loss now."""
     values, slopes, steps, deltas = buffers.values, buffers.slopes, buffers.steps, buffers.deltas
-    output, y, penalties = state.B[state.B.shape[0] - 1], state.y, state.penalties
+    output, y, penalties = state.B[-1], state.y, state.penalties
     n_steps, at_left, now = 0, 0.0, 0.0
     for p in range(len(pivotal)):
         i, slope = pivotal[p], slopes[p]
@@ -266,7 +266,7 @@ def _breakpoints(state: State, buffers: Buffers, bits: Any, pivotal: Any) -> tup
         is_wrong = output[i] != y[i]
         if is_wrong:
             now += penalty
-        if abs(slope) < _FLAT:
+        if abs(slope) < FLAT:
             if is_wrong:
                 at_left += penalty
             continue
@@ -317,9 +317,9 @@ def _best_step(steps: Any, deltas: Any, n_steps: int, loss: float) -> tuple[floa
     for p in range(n_steps + 1):
         right = steps[p] if p < n_steps else left + reach
         # Equal breakpoints leave an interval of no width, which is no place to step into.
-        if right - left > 1e-9 * (1.0 + abs(left) + abs(right)) and loss <= best_loss + _FLAT:
+        if right - left > 1e-9 * (1.0 + abs(left) + abs(right)) and loss <= best_loss + FLAT:
             key = min(right - left, reach / 4) * np.random.random()
-            if loss < best_loss - _FLAT or key > best_key:
+            if loss < best_loss - FLAT or key > best_key:
                 best_loss, best_key = loss, key
                 best_step = left + (right - left) * (0.25 + 0.5 * np.random.random())
         if p < n_steps:
@@ -334,7 +334,7 @@ def _move(state: State, buffers: Buffers, k: int, j: int, dt: float, step: float
     dw, values, rows = buffers.dw, buffers.values, buffers.rows
     weights, t, y = state.W[k, j], state.t, state.y
     number = state.first[k] + j
-    bits, output = state.B[number], state.B[state.B.shape[0] - 1]
+    bits, output = state.B[number], state.B[-1]
     size = abs(t[k, j] + step * dt)
     for c in range(state.widths[k]):
         size = max(size, abs(weights[c] + step * dw[c]))
@@ -365,7 +365,7 @@ def _move(state: State, buffers: Buffers, k: int, j: int, dt: float, step: float
 @_inner
 def _punish(state: State) -> None:
     """At a local optimum the wrong rows get heavier and the others recover."""
-    output = state.B[state.B.shape[0] - 1]
+    output = state.B[-1]
     for i in range(len(state.y)):
         if output[i] != state.y[i]:
             state.penalties[i] += state.weights[i]
@@ -404,12 +404,11 @@ def search(
     to drift.
     """
     np.random.seed(seed)
-    steps, deltas = buffers.steps, buffers.deltas
-    stalled = 0
+    steps, deltas, stalled = buffers.steps, buffers.deltas, 0
     if np.isnan(loss):
         loss = _forward(state, buffers)
     for move in range(n_moves + 1):
-        if loss < best_loss - _FLAT:
+        if loss < best_loss - FLAT:
             best_loss, stalled = loss, 0
             _copy(state.W, state.t, best_W, best_t)
             if best_loss <= target:
@@ -432,9 +431,9 @@ def search(
             continue
         _sort(steps, deltas, n_steps, buffers.values, buffers.slopes)  # of no more use here
         step, reached = _best_step(steps, deltas, n_steps, at_left)
-        if reached > now + _FLAT:
+        if reached > now + FLAT:
             continue
-        if reached < now - _FLAT:
+        if reached < now - FLAT:
             stalled = 0
         loss += _move(state, buffers, k, j, dt, step, scales_freely)
         if move % _REFRESH == _REFRESH - 1:

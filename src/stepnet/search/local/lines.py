@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stepnet.model.arithmetic import Floats
 
-FLAT = 1e-12
+FLAT = 1e-12  # slopes, and differences of losses in units of their scale, below this are none
 
 
 class Events(NamedTuple):

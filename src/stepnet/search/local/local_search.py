@@ -99,14 +99,12 @@ def local_search(
 ) -> None:
     """Offer ever better networks until ``target`` is reached, the budget or the effort is spent.
 
-    Where rows are uncertain the first start is ``start``, if given; all others are random.
-
+    ``start`` is a warm start for the first search of uncertain rows; all others begin at random.
     Every start has a seed of its own, and their results are taken in order, so that any number of
     jobs gives the same networks. ``offer`` returns the exact loss of a network.
     """
     effort = effort or Effort()
-    best, starts_in_vain = np.inf, 0
-    now_and_then = (lambda network: offer(network)) if n_jobs == 1 else None
+    best, starts_in_vain, now_and_then = np.inf, 0, offer if n_jobs == 1 else None
     once: Callable[..., Network | None] = search_once if problem.is_plain else climb_once
     first = (start,) if problem.is_uncertain else ()
     seeds: Iterator[tuple[Any, ...]] = (
@@ -117,12 +115,8 @@ def local_search(
         loss = offer(network) if network is not None else np.inf
         starts_in_vain = 0 if loss < best else starts_in_vain + 1
         best = min(best, loss)
-        if (
-            best <= target + FLAT * problem.accuracy.scale
-            or starts_in_vain >= effort.starts
-            or budget.stop_reason
-            or should_stop()
-        ):
+        is_met = best <= target + FLAT * problem.accuracy.scale
+        if is_met or starts_in_vain >= effort.starts or budget.stop_reason or should_stop():
             return
 
 

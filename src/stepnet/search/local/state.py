@@ -69,19 +69,10 @@ class Buffers(NamedTuple):
     @classmethod
     def of(cls, state: State) -> Buffers:
         m, d, c = len(state.y), state.W.shape[1], state.W.shape[2]
-        return cls(
-            every=np.arange(m, dtype=np.int32),
-            rows=np.empty(m, dtype=np.int32),
-            values=np.empty(m),
-            slopes=np.empty(m),
-            steps=np.empty(m),
-            deltas=np.empty(m),
-            dw=np.empty(c),
-            held=np.empty(c + 1, dtype=np.int32),
-            basis=np.empty((c + 2, c + 1)),
-            flips=np.empty((2, d), dtype=np.int32),
-            signs=np.empty((2, d)),
-        )
+        every, held, flips = (np.arange(size, dtype=np.int32) for size in (m, c + 1, 2 * d))
+        values, slopes, steps, deltas = np.empty((4, m))
+        dw, basis, signs = np.empty(c), np.empty((c + 2, c + 1)), np.empty((2, d))
+        return cls(every, every.copy(), values, slopes, steps, deltas, dw, held, basis, flips.reshape(2, d), signs)
 
 
 def random_padded(problem: Problem, rows: Floats, rng: np.random.Generator) -> Padded:
