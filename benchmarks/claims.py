@@ -93,7 +93,7 @@ def solve_all(number: int, seconds: float) -> list[Row]:
         layers = [(layer.weights, layer.thresholds) for layer in result.network.layers]
         data = problem.dataset
         rational = brute_force.rational_loss(layers, data.X, data.y, data.weights)
-        margin = 0.0 if certificate.scope == "all networks" else float(certificate.scope.split(">= ")[1].split()[0])
+        margin = certificate.scope.margin
         rows.append(
             Row(
                 number, name, solver, certificate.status, certificate.loss, rational, margin, result.network,

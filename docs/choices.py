@@ -1,4 +1,4 @@
-"""Writes choices.md: which choice works with which formulation, solver and method, asked of the code itself.
+"""Writes choices.md: which choice works with which prover, formulation, solver and method, according to the code.
 
 python docs/choices.py
 """
@@ -73,11 +73,11 @@ CHOICES: dict[str, Problem] = {
     'sparsity="fewest"': classify(sparsity="fewest"),
     "constraints=[Raises(0)]": classify(constraints=[Raises(0)]),
     "constraints=[Constraint(...)]": classify(constraints=[BETWEEN]),
-    "numbers, squared errors": predict(loss=Squared()),
-    "numbers, absolute errors": predict(loss=Absolute()),
-    "several numbers": predict(np.column_stack([NUMBERS, NUMBERS[::-1]])),
-    'numbers, weights="ternary"': predict(weights="ternary"),
-    "numbers, sparsity=5": predict(sparsity=5),
+    "regression, squared errors": predict(loss=Squared()),
+    "regression, absolute errors": predict(loss=Absolute()),
+    "regression, several outputs": predict(np.column_stack([NUMBERS, NUMBERS[::-1]])),
+    'regression, weights="ternary"': predict(weights="ternary"),
+    "regression, sparsity=5": predict(sparsity=5),
     "uncertainty=Ball(...)": classify(uncertainty=BALL),
     "uncertainty=Polyhedron(...)": classify(uncertainty=Polyhedron([[1, 0], [-1, 0], [0, 1], [0, -1]], [0.1] * 4)),
     "Ball, two hidden layers": classify(hidden=(2, 2), uncertainty=BALL),
@@ -87,8 +87,8 @@ CHOICES: dict[str, Problem] = {
     'Ball, output="one_hot"': classify(THREE, output="one_hot", uncertainty=BALL),
     'Ball, loss="hinge"': classify(loss=Hinge(), uncertainty=BALL),
     "Ball, sparsity=4": classify(sparsity=4, uncertainty=BALL),
-    "Ball, numbers": predict(uncertainty=BALL),
-    "Ball, several numbers": predict(np.column_stack([NUMBERS, NUMBERS[::-1]]), uncertainty=BALL),
+    "Ball, regression": predict(uncertainty=BALL),
+    "Ball, regression, several outputs": predict(np.column_stack([NUMBERS, NUMBERS[::-1]]), uncertainty=BALL),
 }
 METHODS = {
     "prove": Prove(),
@@ -115,9 +115,9 @@ def page() -> str:
     lines = [
         "# What works with what",
         "",
-        "Written by `python docs/choices.py`, which asks the code itself; a test compares. Proofs and formulations,",
-        "then solvers (with the formulation `tight`), then methods. A number says why not, below; the message says",
-        "what would do.",
+        "The table is generated from the code by `python docs/choices.py`, and a test keeps it up to date. Columns are",
+        "provers and formulations, then solvers (with the formulation `tight`), then methods. A number refers to the",
+        "message below, which gives the reason and names an alternative.",
         'With `output="one_vs_one"`, the default for several classes, every pair is a problem of two classes.',
         "",
         "| choice | " + " | ".join(columns) + " |",

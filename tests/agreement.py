@@ -51,12 +51,12 @@ def disagreements(problem, *, with_gates: bool) -> list[str]:
         method = Exact(formulation=name, free_bounds=False, search_share=0)
         certificate, _ = solve(problem, method, time_limit=60)
         is_best = math.isclose(certificate.loss, best, rel_tol=1e-12) and certificate.bound >= best * (1 - 1e-9)
-        if not is_best or (certificate.status, certificate.scope) != ("OPTIMAL", "all networks"):
+        if not is_best or (certificate.status, str(certificate.scope)) != ("OPTIMAL", "all networks"):
             wrong.append(f"{name} says {certificate.status} {certificate.loss} {certificate.bound}, not {best}")
     if with_gates and Gates().accepts(problem):
         certificate, _ = solve(problem, Exact(formulation="gates", free_bounds=False, search_share=0), time_limit=60)
         # Programs speak of networks with a margin: they may miss one that has none, and never find a better one.
         most = best * (1 + 1e-12)
-        if certificate.loss * (1 + 1e-12) < best or (certificate.scope == "all networks" and certificate.bound > most):
+        if certificate.loss * (1 + 1e-12) < best or (certificate.scope.is_all and certificate.bound > most):
             wrong.append(f"gates says {certificate.loss} with bound {certificate.bound}, not {best}")
     return wrong

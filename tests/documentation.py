@@ -25,6 +25,9 @@ _CHANGING = [
     (r"accuracy [\d.]+", "accuracy ..."),
     (r"(HiGHS|CaDiCaL|SCIP|CP-SAT|SciPy) [\d.]+\d", r"\1 ..."),
     (r" +[\d.]+ +all networks", " ... all networks"),
+    (r"\d+ infeasible subsystems", "... infeasible subsystems"),
+    (r"(h\d) is on where [^≥≤]*[≥≤] \S+", r"\1 is on where ..."),
+    (r"(neurons|regression) +\d+ +[\d.]+ %", r"\1 ... %"),
 ]
 
 

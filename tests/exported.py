@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from stepnet import StepAutoencoder, StepClassifier, StepRegressor
+from stepnet.bounds.evidence import Stated
+from stepnet.bounds.scope import ALL_NETWORKS
 from stepnet.certificate.certificate import Certificate
 from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.activations.identity import IDENTITY
@@ -21,8 +23,9 @@ needs_compiler = pytest.mark.skipif(
 )
 
 CERTIFICATE = Certificate(
-    loss=3.0, measure="misclassified", bound=1.0, gap=2 / 3, status="FEASIBLE", scope="all networks", proof="made up",
-    claimed_by="", stop_reason="time", runtime=1.0, margin=0.25, n_weights=9, weights_bound=0, weights_scope="",
+    loss=3.0, measure="misclassified", bound=1.0, gap=2 / 3, status="FEASIBLE", scope=ALL_NETWORKS,
+    evidence=Stated("made up"), found_by="", stop_reason="time", runtime=1.0, margin=0.25, n_weights=9,
+    weights_bound=0, weights_scope=ALL_NETWORKS,
     fingerprint="0123", n_rows=20, total_weight=20.0, uncertainty="", nominal_loss=3.0, rounds=0, scenarios=0,
 )  # fmt: skip
 

@@ -8,10 +8,10 @@ import pytest
 from conftest import XOR, make_problem, solve
 from stepnet import Constraint, Exact, Raises, Staircase, StepAutoencoder, StepClassifier, StepRegressor
 from stepnet.bounds.conflicts import conflict_bound
+from stepnet.bounds.scope import ALL_NETWORKS, Scope
 from stepnet.certificate.certificate import is_optimal
 from stepnet.certificate.verify import verify
 from stepnet.errors import InvalidInputError, NotAcceptedError
-from stepnet.formulations.base import scope_of_margin
 from stepnet.model.network import Layer, Network
 from stepnet.solvers.backends.registry import BACKENDS
 
@@ -74,7 +74,7 @@ def test_solving_again_confirms_only_the_scope_it_proves():
     problem = make_problem(rng.uniform(-1, 1, (20, 3)), rng.integers(0, 2, 20), (2,))
     gates = Exact(formulation="gates")
     certificate, result = solve(problem, gates)
-    lie = replace(certificate, scope="all networks")
+    lie = replace(certificate, scope=ALL_NETWORKS)
     checks = verify(problem, result.network, lie, again=gates.solve(problem, result.network, time_limit=30)).checks
     assert checks[-1].holds is not True
 
@@ -86,15 +86,15 @@ def test_unknown_labels_are_not_verified():
 
 
 def test_margins_are_rounded_up_in_words():
-    assert scope_of_margin(0.0001) == "networks with margin >= 0.0001"
-    assert scope_of_margin(1.2345e-4) == "networks with margin >= 0.000124"
-    assert scope_of_margin(0) == "all networks"
+    assert str(Scope.of_margin(0.0001)) == "networks with margin >= 0.0001"
+    assert str(Scope.of_margin(1.2345e-4)) == "networks with margin >= 0.000124"
+    assert str(Scope.of_margin(0)) == "all networks"
 
 
 def test_the_paper_s_scope_names_its_units():
     problem = make_problem([[1e6], [1e6 + 1], [1e6 + 2]], [0, 1, 0], (2,))
     certificate, _ = solve(problem, Exact(formulation="paper", search_share=0, free_bounds=False))
-    assert certificate.scope == "all networks" or "in the units of the data" in certificate.scope
+    assert certificate.scope.is_all or certificate.scope.in_data_units
 
 
 def test_a_bound_on_a_program_with_unsafe_big_m_is_not_believed():
@@ -118,7 +118,7 @@ def test_a_bound_for_all_networks_is_preferred_where_it_serves():
     X = [[-1.2e-4], [1.5e-4], [1.0]]
     certificate, _ = solve(make_problem(X, [0, 1, 1], (1,), 1.0), Exact(free_bounds=False))
     if certificate.loss == 0:
-        assert certificate.scope == "all networks"
+        assert certificate.scope.is_all
 
 
 @pytest.mark.parametrize("scale", [1e170, 1e-170])

@@ -3,7 +3,13 @@
 import posixpath
 import re
 
-SHOWN = {"paper/results/results.md": "paper_results.md", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
+SHOWN = {
+    "paper/results/results.md": "paper_results.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CODE_OF_CONDUCT.md": "contributing.md",
+    "README.md": "index.md",
+}
 _LINK = re.compile(r"\]\((?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 
 

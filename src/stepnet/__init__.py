@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from stepnet.proof_files.checked import verify_proof as verify_proof
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
-    from stepnet.uncertainty.sets import Ball as Ball
-    from stepnet.uncertainty.sets import Polyhedron as Polyhedron
+    from stepnet.uncertainty.ball import Ball as Ball
+    from stepnet.uncertainty.polyhedron import Polyhedron as Polyhedron
 
 # Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
 _WHERE = {
     "attack": "stepnet.uncertainty.attack",
     "certified_radius": "stepnet.uncertainty.attack",
-    "Ball": "stepnet.uncertainty.sets",
-    "Polyhedron": "stepnet.uncertainty.sets",
+    "Ball": "stepnet.uncertainty.ball",
+    "Polyhedron": "stepnet.uncertainty.polyhedron",
     "Absolute": "stepnet.problem.losses.absolute",
     "Alternating": "stepnet.methods.alternating",
     "Certificate": "stepnet.certificate.certificate",

@@ -10,7 +10,7 @@ from conftest import make_problem, random_network
 from stepnet import Ball, Polyhedron, StepClassifier
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.overlaps import lightest_cover, meeting_pairs
-from stepnet.constructions.robust_neuron import RobustRows
+from stepnet.constructions.robust_neuron import robust_rows
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 
@@ -78,7 +78,7 @@ def test_the_widest_neuron_keeps_what_it_promises(norm, scale):
     y = np.repeat([1, 0], 10)
     data = Dataset.from_rows(X, y, None, rng.choice([0.1, 0.3], 20))
     problem = replace(Problem(data, make_problem(X, y).architecture), uncertainty=Ball(norm, scale=scale))
-    rows = RobustRows(problem)
+    rows = robust_rows(problem)
     margin, neuron = rows.widest(np.arange(20), rows.signs)
     size = problem.uncertainty.dual_sizes(neuron.weights)[0]
     inside = rows.signs * (data.X @ neuron.weights[0] - neuron.thresholds[0]) / size - data.radii
@@ -93,7 +93,7 @@ def test_the_heaviest_neuron_handles_what_it_says():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(12, 2)), rng.integers(0, 2, 12)
     problem = uncertain(X, y, Ball("linf", 0.1))
-    rows, prices = RobustRows(problem), rng.random(12)
+    rows, prices = robust_rows(problem), rng.random(12)
     weight, bound, neuron = rows.heaviest(np.arange(12), prices, 30.0)
     inside = rows.signs * (problem.dataset.X @ neuron.weights[0] - neuron.thresholds[0])
     handled = inside > 0.1 * np.abs(neuron.weights).sum()

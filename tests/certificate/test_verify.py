@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import make_problem, solve
+from stepnet.bounds.evidence import Stated
 from stepnet.certificate.verify import verify
 from stepnet.errors import InvalidInputError
 from stepnet.methods.exact import Exact
@@ -37,7 +38,7 @@ def test_a_wrong_loss_a_wrong_gap_and_an_invented_bound_are_false(proven):
     assert not verify(problem, network, replace(certificate, loss=0.0))
     assert not verify(problem, network, replace(certificate, gap=0.5))
     assert not verify(problem, network, replace(certificate, status="FEASIBLE"))
-    assert not verify(problem, network, replace(certificate, claimed_by=""))
+    assert not verify(problem, network, replace(certificate, evidence=Stated("made up")))
 
 
 def test_a_bound_above_the_optimum_is_refuted(proven):
@@ -66,7 +67,7 @@ def test_a_proof_over_correct_sets_is_repeated_for_all_networks():
     rng = np.random.default_rng(0)
     problem = make_problem(rng.uniform(-1, 1, (20, 3)), rng.integers(0, 2, 20), (2,))
     certificate, result = solve(problem, Exact(formulation="sat"))
-    assert (certificate.scope, certificate.claimed_by) == ("all networks", "CaDiCaL 1.9.5")
+    assert (str(certificate.scope), certificate.claimed_by) == ("all networks", "CaDiCaL 1.9.5")
     checks = verify(
         problem, result.network, certificate, again=Exact().solve(problem, result.network, time_limit=60)
     ).checks

@@ -1,4 +1,4 @@
-"""Every relative link and every anchor of the README and the pages leads somewhere; nothing here asks the network."""
+"""Every relative link and anchor of the pages and of the README leads somewhere; nothing here asks the network."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from documentation import DOCS, PAGES, ROOT
 
-FILES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *PAGES]
+FILES = [*sorted(ROOT.glob("*.md")), *PAGES]
 _CODE = re.compile(r"^```.*?^```\s*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)

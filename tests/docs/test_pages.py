@@ -1,9 +1,11 @@
 """Every example of the documentation runs, and prints what the page says."""
 
+import re
+
 import pytest
 
 from documentation import DOCS, PAGES, Reader, blocks
-from stepnet.cli.app import EXIT_CODES
+from stepnet.cli.app import EXIT_CODES, app
 
 WITH_EXAMPLES = [page for page in PAGES if {block.kind for block in blocks(page)} & {"python", "console"}]
 
@@ -21,3 +23,10 @@ def test_exit_codes_are_those_of_the_program():
     page = (DOCS / "command_line.md").read_text(encoding="utf-8")
     for code, meaning in EXIT_CODES.items():
         assert f"| {code} | {meaning} |" in page
+
+
+def test_every_command_of_the_pages_exists():
+    known = {command.callback.__name__ for command in app.registered_commands}
+    texts = [block.text for page in PAGES for block in blocks(page)]
+    used = {name for text in texts for name in re.findall(r"^(?:\$ )?stepnet (\w+)", text, re.MULTILINE)}
+    assert used == known

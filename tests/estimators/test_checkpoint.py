@@ -13,7 +13,6 @@ import pytest
 
 from stepnet import Search, StepAutoencoder, StepClassifier, StepRegressor, load
 from stepnet.errors import InvalidInputError, ModelFileError
-from stepnet.estimators.checkpoint import EARLIER
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(120, 4)).round(3), RNG.integers(0, 2, 120)
@@ -53,11 +52,11 @@ def test_a_bound_of_an_earlier_run_is_called_that(tmp_path):
     proven = StepClassifier((1,), random_state=0).fit(rows, labels, checkpoint=path)
     assert proven.certificate_.status == "OPTIMAL"
     content = json.loads(path.read_text())
-    content["parts"]["all"]["bound"]["claimed_by"] = ""
-    path.write_text(json.dumps(content))
+    content["parts"]["all"]["bound"]["evidence"] = {"kind": "conflicts", "targets": "classes", "is_perturbed": False}
+    path.write_text(json.dumps(content))  # as if anyone could recompute it
     again = StepClassifier((1,), random_state=0).fit(rows, labels, checkpoint=path, resume=True)
     assert again.certificate_.bound == proven.certificate_.bound > 0
-    assert again.certificate_.claimed_by == EARLIER
+    assert again.certificate_.claimed_by == "an earlier run"
     checks = again.verify(rows, labels).checks
     assert checks[-1].holds is None  # claimed, not proven here
     assert again.verify(rows, labels, resolve=True).checks[-1].holds is True
@@ -114,7 +113,7 @@ def test_a_checkpoint_that_does_not_fit_is_left_alone(tmp_path):
         lambda text: text[: len(text) // 2],
         lambda text: "[]",
         lambda text: text.replace('"seconds"', '"second"'),
-        lambda text: text.replace('"scope": "', '"scope": 3, "x": "'),
+        lambda text: text.replace('"scope": {', '"scope": {"x": 3, '),
         lambda text: text.replace("stepnet checkpoint", "stepnet model"),
         lambda text: text.replace('"weights": [[', '"weights": [["a", '),
         lambda text: text.replace('"parts": {', '"parts": {"pair": 5, '),

@@ -35,7 +35,7 @@ def test_an_error_in_a_callback_is_raised_and_the_model_is_not_fitted(n_jobs):
 
     def complain(progress):
         calls.append(progress.loss)
-        if progress.stage == "search":
+        if progress.stage == "local search":
             raise RuntimeError("the callback's own error")
 
     classifier = StepClassifier((5,), method=Search(moves=500), n_jobs=n_jobs, random_state=0, time_limit=30)

@@ -6,6 +6,7 @@ import highspy
 import pytest
 
 from stepnet import StepClassifier
+from stepnet.bounds.scope import Scope
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.experiments.instances import (
     INSTANCES,
@@ -102,7 +103,7 @@ def test_unknown_names_are_refused_with_those_that_are_known():
 
 def test_a_record_for_all_networks_is_better_than_one_with_a_margin():
     known = next(iter(KNOWN.values()))
-    narrow = replace(known, certificate=replace(known.certificate, scope="networks with margin >= 0.0001"))
+    narrow = replace(known, certificate=replace(known.certificate, scope=Scope(margin=0.0001)))
     assert known.is_better_than(narrow)
     assert not narrow.is_better_than(known)
     assert not known.is_better_than(known)
@@ -110,4 +111,6 @@ def test_a_record_for_all_networks_is_better_than_one_with_a_margin():
 
 
 def test_all_records_are_optimal_for_all_networks():
-    assert {(one.certificate.status, one.certificate.scope) for one in KNOWN.values()} == {("OPTIMAL", "all networks")}
+    assert {(one.certificate.status, str(one.certificate.scope)) for one in KNOWN.values()} == {
+        ("OPTIMAL", "all networks")
+    }

@@ -7,6 +7,7 @@ import pytest
 
 from conftest import XOR, make_problem, random_network, solve
 from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import BranchAndBound
 from stepnet.errors import InvalidInputError, SolverFailure
 from stepnet.formulations.paper import Paper
 from stepnet.methods.base import Run
@@ -28,7 +29,7 @@ def noisy_problem():
 
 def test_a_separable_problem_is_proven_without_a_solver():
     certificate, result = solve(make_problem([[0], [1], [2]], [0, 0, 1], (25,)), Exact())
-    assert (certificate.status, certificate.scope, certificate.claimed_by) == ("OPTIMAL", "all networks", "")
+    assert (certificate.status, str(certificate.scope), certificate.claimed_by) == ("OPTIMAL", "all networks", "")
     assert result.claims == ()
 
 
@@ -36,15 +37,15 @@ def test_a_bound_by_a_solver_names_solver_and_scope():
     certificate, _ = solve(noisy_problem(), Exact(formulation="gates"))
     assert certificate.status == "OPTIMAL"
     assert certificate.loss == certificate.bound == 1
-    assert certificate.scope.startswith("networks with margin >= ")
+    assert 0 < certificate.scope.margin < 0.01
     assert certificate.claimed_by.startswith("HiGHS 1.14")
-    assert "gates (2 programs)" in certificate.proof
+    assert certificate.evidence == BranchAndBound("gates", 2, certificate.claimed_by)
 
 
 def test_the_margin_of_integer_weights_is_all_networks():
     certificate, _ = solve(make_problem(XOR, [0, 1, 1, 0], (1,), weights="ternary"), Exact())
     assert certificate.status == "OPTIMAL"
-    assert certificate.scope == "all networks"
+    assert certificate.scope.is_all
     assert certificate.loss == 1
 
 
@@ -170,8 +171,8 @@ def test_a_program_too_large_for_the_time_leaves_it_to_the_search():
     certificate, result = solve(problem, Prove(), time_limit=3)
     assert certificate.stop_reason in ("program too large for the time", "time")
     assert {progress.stage for progress in result.trace} <= {
-        "free bounds",
-        "search",
+        "constants",
+        "local search",
         "compiling, once per installation",
     }
     certificate, _ = solve(problem, Exact(search_share=0, free_bounds=False), time_limit=3)
@@ -179,18 +180,18 @@ def test_a_program_too_large_for_the_time_leaves_it_to_the_search():
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "hidden", "stage"),
+    ("X", "y", "hidden", "words"),
     [
-        ([[0], [1]], [0, 1], (1,), "linear separation"),
-        (XOR, [0, 1, 1, 0], (2,), "search"),
-        ([[0], [0]], [0, 1], (1,), "free bounds"),
-        (XOR, [0, 1, 1, 0], (1,), "correct sets"),
+        ([[0], [1]], [0, 1], (1,), "trivial bound 0, attained by a network found by linear separation"),
+        (XOR, [0, 1, 1, 0], (2,), "trivial bound 0, attained by a network found by local search"),
+        ([[0], [0]], [0, 1], (1,), "equal rows with different classes, attained by a network found by constants"),
+        (XOR, [0, 1, 1, 0], (1,), "correct sets: "),
     ],
 )
-def test_the_proof_names_the_stage_that_closed_it(X, y, hidden, stage):
+def test_the_proof_names_the_stage_that_closed_it(X, y, hidden, words):
     certificate, _ = solve(make_problem(X, y, hidden), Prove())
     assert certificate.status == "OPTIMAL"
-    assert stage in certificate.proof
+    assert words in certificate.proof
 
 
 def wide_problem(hidden, threshold="neuron", n_features=6):
@@ -249,4 +250,4 @@ def test_networks_of_a_proof_are_improved_by_a_search():
     problem = make_problem(rng.normal(size=(60, 8)), rng.integers(0, 2, 60), (2,))
     _, result = solve(problem, Exact(formulation="sat", free_bounds=False, search_share=0), time_limit=4)
     stages = [progress.stage for progress in result.trace]
-    assert "search" in stages[stages.index("sat") :]
+    assert "local search" in stages[stages.index("sat") :]

@@ -10,6 +10,7 @@ import pytest
 
 from conftest import make_problem, solve
 from stepnet import Ball, Exact, StepClassifier
+from stepnet.bounds.evidence import Conflicts
 from stepnet.datasets import make_paper_random
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.formulations.registry import FORMULATIONS
@@ -120,7 +121,7 @@ def test_overlapping_balls_are_no_error_but_a_bound():
     X, y = [[0.0], [1.0], [5.0]], [0, 1, 1]
     certificate = StepClassifier((1,), uncertainty=Ball("linf", 0.7), random_state=0).fit(X, y).certificate_
     assert (certificate.status, certificate.loss, certificate.bound) == ("OPTIMAL", 1.0, 1.0)
-    assert "moved to one point" in certificate.proof
+    assert certificate.evidence == Conflicts(is_perturbed=True)
     assert "worst-case loss 1 of 3" in str(certificate)
     assert "linf ball of radius 0.7" in str(certificate)
 

@@ -9,6 +9,8 @@ import pytest
 from report_models import HOSTILE, SQUARE, XOR, every_kind, fitted, xor
 from stepnet import StepClassifier, save
 from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import BranchAndBound
+from stepnet.bounds.scope import Scope
 from stepnet.report import Report, to_text
 from stepnet.report.blocks import Code
 from stepnet.report.document import document_of
@@ -40,14 +42,13 @@ def test_a_false_certificate_is_shown_loudly():
 def test_words_of_a_bound_that_a_solver_claims():
     model = xor((0, 1, 1, 1))
     assert model.certificate_.loss == 1
-    claim = Bound(0.5, "networks with margin >= 0.001", "branch and bound", "HiGHS 1.14")
+    claim = Bound(0.5, Scope(margin=0.001), BranchAndBound("tight", 1, "HiGHS 1.14"))
     model.certificate_ = dataclasses.replace(
         model.certificate_,
         bound=claim.value,
         gap=0.5,
         scope=claim.scope,
-        proof=claim.proof,
-        claimed_by=claim.claimed_by,
+        evidence=claim.evidence,
     )
     text = " ".join(to_text(Report.of(model, (SQUARE, [0, 1, 1, 1], None))).split())
     assert "Loss checked, bound not repeated." in text

@@ -1,22 +1,35 @@
-"""Bound: what no network can beat, for which networks, and how it is known."""
+"""Bound: what no network of a scope can beat, and how that is known."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-ALL_NETWORKS = "all networks"
-CARRIED = "the earlier rows alone cost as much: "  # begins the proof of a bound for fewer rows
+from stepnet.bounds.evidence import Evidence, Trivial, evidence_from_dict
+from stepnet.bounds.scope import ALL_NETWORKS, Scope
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound on the loss, for which networks it holds, and how it is known.
-
-    ``scope`` says in words for which networks of the architecture it holds; ``claimed_by`` names the
-    solver whose word it is, empty if it can be recomputed without one.
-    """
+    """A lower bound on the loss, for which networks it holds, and how it is known."""
 
     value: float = 0.0
-    scope: str = ALL_NETWORKS
-    proof: str = "a loss is never negative"
-    claimed_by: str = ""
+    scope: Scope = ALL_NETWORKS
+    evidence: Evidence = Trivial()  # noqa: RUF009 - frozen
+
+    @property
+    def claimed_by(self) -> str:
+        """The solver whose word it is; empty if anyone can recompute it without one."""
+        return self.evidence.claimed_by
+
+    def is_better_than(self, known: Bound) -> bool:
+        """Larger, or as large for the same networks and nobody's mere word."""
+        is_firmer = bool(known.claimed_by) and not self.claimed_by and self.scope == known.scope
+        return self.value > known.value or (self.value == known.value and is_firmer)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"value": self.value, "scope": self.scope.to_dict(), "evidence": self.evidence.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Bound:
+        return cls(float(data["value"]), Scope.from_dict(data["scope"]), evidence_from_dict(data["evidence"]))

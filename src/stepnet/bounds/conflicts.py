@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import Conflicts
 from stepnet.bounds.overlaps import Cover, lightest_cover
 from stepnet.problem.problem import Problem
 
@@ -23,7 +24,7 @@ def conflict_bound(problem: Problem, cover: Cover | None = None) -> Bound:
         value = max((cover or lightest_cover(problem)).value, value)
         if step := dataset.granularity:
             value = math.ceil(value / step - 1e-6) * step  # the cover of several classes may have halves
-        return Bound(value, proof="free bound: rows of different classes that can be moved to one point")
+        return Bound(value, evidence=Conflicts(is_perturbed=True))
     if loss.reads_values:
-        return Bound(value, proof="free bound: equal rows of different targets")
-    return Bound(value, proof="free bound: equal rows of different classes") if value else Bound()
+        return Bound(value, evidence=Conflicts("numbers"))
+    return Bound(value, evidence=Conflicts()) if value else Bound()

@@ -15,19 +15,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from stepnet.model.arithmetic import Floats, quantum
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.uncertainty.programs import minimise
-from stepnet.uncertainty.sets import Ball, Polyhedron, Uncertainty
-
-Pairs = NDArray[np.int64]  # two rows of numbers of rows
+from stepnet.uncertainty.sets import Pairs, Uncertainty
 
 _MOST_ROWS = 4_000  # beyond, the first ones are a fair sample, and what they cost is a bound for all
 _MOST_DOUBTS = 2_000  # pairs looked at in rationals, or by a program each
-_LARGEST_INTEGER = 2.0**26
 _CHUNK = 20_000_000  # numbers at a time
-_CLOSE = 1e-9  # relative: pairs this near to touching are looked at exactly
 _LARGEST_FLOW = 2**30
 
 
@@ -58,80 +52,29 @@ def lightest_cover(problem: Problem) -> Cover:
 
 def meeting_pairs(problem: Problem) -> Pairs:
     """Pairs of rows of different classes that may be moved to a common point."""
-    assert isinstance(problem.uncertainty, Uncertainty)
+    uncertainty = problem.uncertainty
+    assert isinstance(uncertainty, Uncertainty)
     X, y, radii = problem.dataset.X.astype(np.float64), problem.dataset.y, problem.radii
     X, y, radii = X[:_MOST_ROWS], y[:_MOST_ROWS], radii[:_MOST_ROWS]
     found, size = [], max(1, _CHUNK // max(1, X.size))
     for first in range(0, len(X), size):
-        i, j = np.nonzero(_may_meet(problem.uncertainty, X, radii, slice(first, first + size)))
+        part = slice(first, first + size)
+        i, j = np.nonzero(uncertainty.may_meet(X[part, None] - X[None], radii[part, None] + radii[None]))
         i = i + first
         keep = (i < j) & (y[i] != y[j])
         found.append(np.vstack([i[keep], j[keep]]))
     pairs = np.hstack(found)
-    in_doubt = _in_doubt(problem.uncertainty, X, radii, pairs)
-    meets = ~in_doubt
-    doubtful = np.flatnonzero(in_doubt)
-    known = _on_a_grid(problem.uncertainty, X, radii, pairs[:, doubtful])
+    meets = uncertainty.surely_meet(X, radii, pairs)
+    doubtful = np.flatnonzero(~meets)
+    known = uncertainty.meet_on_a_grid(X, radii, pairs[:, doubtful])
     if known is not None:
         meets[doubtful] = known
         return pairs[:, meets]
     for number in doubtful[:_MOST_DOUBTS].tolist():  # fewer pairs bound less
         i, j = pairs[:, number]
-        meets[number] = _have_common_point(problem.uncertainty, X[i], X[j], radii[i], radii[j])
+        point = uncertainty.common_point(X[i], X[j], radii[i], radii[j])
+        meets[number] = point is not None and all(uncertainty.contains(X[k], point, radii[k]) for k in (i, j))
     return pairs[:, meets]
-
-
-def _on_a_grid(uncertainty: Uncertainty, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_] | None:
-    """Whether sets meet, by integers, where rows and radii are small multiples of one power of two; else None."""
-    if not isinstance(uncertainty, Ball) or uncertainty.scale or uncertainty.transform or uncertainty.is_clipped:
-        return None
-    grid = min(quantum(X), quantum(radii))
-    i, j = pairs
-    rows, ends = np.ldexp(X, -grid), np.ldexp(radii, -grid)
-    if max(np.abs(rows).max(), ends.max()) >= _LARGEST_INTEGER:
-        return None
-    apart, reach = np.abs(rows[i] - rows[j]).astype(np.int64), (ends[i] + ends[j]).astype(np.int64)
-    if uncertainty.norm == "l2":
-        return np.asarray((apart**2).sum(axis=1) <= reach**2)
-    return np.asarray((apart.max(axis=1) if uncertainty.norm == "linf" else apart.sum(axis=1)) <= reach)
-
-
-def _may_meet(uncertainty: Uncertainty, X: Floats, radii: Floats, part: slice) -> NDArray[np.bool_]:
-    """For some rows and all others whether their sets may meet."""
-    differences = X[part, None] - X[None]
-    n = X.shape[1]
-    if isinstance(uncertainty, Polyhedron):
-        up, down = uncertainty.dual_sizes(np.eye(n)), uncertainty.dual_sizes(-np.eye(n))
-        return np.asarray((np.abs(differences) <= (up + down) * (1 + _CLOSE)).all(axis=2))
-    sizes = uncertainty.size(differences.reshape(-1, n)).reshape(differences.shape[:2])
-    return np.asarray(sizes <= (radii[part, None] + radii[None]) * (1 + _CLOSE))
-
-
-def _in_doubt(uncertainty: Uncertainty, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_]:
-    """Where a common point must be shown: near to touching, or where ranges play a part."""
-    i, j = pairs
-    if not isinstance(uncertainty, Ball):
-        return np.ones(len(i), dtype=bool)
-    low, high = uncertainty.limits(X.shape[1])
-    is_outside: NDArray[np.bool_] = np.any((low > X) | (high < X), axis=1)
-    sizes = uncertainty.size(X[i] - X[j])
-    return np.asarray((sizes > (radii[i] + radii[j]) * (1 - _CLOSE)) & (sizes > 0) | is_outside[i] | is_outside[j])
-
-
-def _have_common_point(uncertainty: Uncertainty, a: Floats, b: Floats, r_a: float, r_b: float) -> bool:
-    share = 0.5 if r_a + r_b == 0 else r_a / (r_a + r_b)
-    point = a + share * (b - a)
-    if isinstance(uncertainty, Polyhedron):
-        n, k = len(a), len(uncertainty.b)
-        rows = np.vstack([-uncertainty.A, -uncertainty.A])
-        least = -np.concatenate([uncertainty.b + uncertainty.A @ a, uncertainty.b + uncertainty.A @ b])
-        free = np.full(n + 1, np.inf)
-        slack = np.append(np.zeros(n), -1.0)
-        answer = minimise(slack, np.hstack([rows, -np.ones((2 * k, 1))]), least, -free, free)
-        if answer.point is None:
-            return False
-        point = answer.point[:n]
-    return uncertainty.contains(a, point, r_a) and uncertainty.contains(b, point, r_b)
 
 
 def _cut(dataset: Dataset, pairs: Pairs, of: Dataset | None = None) -> Cover:

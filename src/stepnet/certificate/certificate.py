@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import Evidence, evidence_from_dict
+from stepnet.bounds.old_words import evidence_of, scope_of
+from stepnet.bounds.scope import Scope
 from stepnet.certificate.result import Result
 from stepnet.errors import ModelFileError
 from stepnet.problem.problem import Problem
@@ -28,14 +31,14 @@ class Certificate:
     gap : float
         (loss - bound) / loss, 0 if they are equal.
     status : "OPTIMAL" or "FEASIBLE"
-    scope : str
-        The networks that ``bound`` speaks of: all of the architecture, or those whose neurons keep a
-        margin from every row (and where it says so, from the moved rows of the proof) when rows, weights and
-        thresholds are scaled to [-1, 1].
-    proof : str
-        How the bound is known.
-    claimed_by : str
-        The solver whose word the bound is; empty if anyone can recompute it without one.
+    scope : Scope
+        The networks that ``bound`` speaks of: all of the architecture (``scope.is_all``), or those whose neurons
+        keep a margin from every row when rows, weights and thresholds are scaled to [-1, 1].
+    evidence : Evidence
+        How the bound is known; ``proof`` is the same in words, ``claimed_by`` the solver whose word it is, empty if
+        anyone can recompute it without one.
+    found_by : str
+        What found the network that meets the bound, where one does.
     stop_reason : str
         "proven", "gap", "time", "interrupted", "callback", "finished" or "solver failed".
     runtime : float
@@ -46,7 +49,7 @@ class Certificate:
         Non-zero weights.
     weights_bound : int
         No network of ``weights_scope`` with this loss has fewer non-zero weights; 0 where that was not asked.
-    weights_scope : str
+    weights_scope : Scope
         The networks that ``weights_bound`` speaks of.
     fingerprint : str
         Names the training data.
@@ -70,15 +73,15 @@ class Certificate:
     bound: float
     gap: float
     status: Literal["OPTIMAL", "FEASIBLE"]
-    scope: str
-    proof: str
-    claimed_by: str
+    scope: Scope
+    evidence: Evidence
+    found_by: str
     stop_reason: str
     runtime: float
     margin: float
     n_weights: int
     weights_bound: int
-    weights_scope: str
+    weights_scope: Scope
     fingerprint: str
     n_rows: int
     total_weight: float
@@ -86,6 +89,17 @@ class Certificate:
     nominal_loss: float
     rounds: int
     scenarios: int
+
+    @property
+    def proof(self) -> str:
+        """How the bound is known, in words."""
+        is_attained = self.found_by and not self.claimed_by
+        return f"{self.evidence}" + (f", attained by a network found by {self.found_by}" if is_attained else "")
+
+    @property
+    def claimed_by(self) -> str:
+        """The solver whose word the bound is; empty if anyone can recompute it without one."""
+        return self.evidence.claimed_by
 
     def __str__(self) -> str:
         claimed = f", claimed by {self.claimed_by}" if self.claimed_by else ""
@@ -97,16 +111,16 @@ class Certificate:
                 f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
                 f"  network  {self.n_weights} non-zero weights{self._fewest()}, margin {self.margin:.4g}",
                 f"  data     {self.n_rows} distinct rows, fingerprint {self.fingerprint}",
-                self._moves(),
+                self._robust(),
             ]
             if line
         )
 
-    def _moves(self) -> str:
+    def _robust(self) -> str:
         if not self.uncertainty:
             return ""
         rounds = f"; {_count(self.rounds, 'round')}, {_count(self.scenarios, 'scenario')}" if self.rounds else ""
-        return f"  moves    {self.uncertainty}; {self._measured(self.nominal_loss)} without moves{rounds}"
+        return f"  robust   {self.uncertainty}; {self._measured(self.nominal_loss)} without perturbations{rounds}"
 
     def _loss(self) -> str:
         return f"{'worst-case ' if self.uncertainty else ''}{self._measured(self.loss)}"
@@ -123,18 +137,57 @@ class Certificate:
         return f" ({'the fewest' if is_met else f'at least {self.weights_bound}'} for {self.weights_scope})"
 
     def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        """For JSON; :meth:`from_dict` gives the same certificate back."""
+        return {name: _plain(getattr(self, name)) for name in _FIELDS}
+
+    def in_words(self) -> dict[str, Any]:
+        """For readers who do not have stepnet: scopes and evidence as sentences."""
+        words = {"scope": str(self.scope), "proof": self.proof, "claimed_by": self.claimed_by}
+        return self.to_dict() | words | {"weights_scope": str(self.weights_scope), "evidence": self.evidence.to_dict()}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Certificate:
-        names = {field.name for field in dataclasses.fields(cls)}
-        if not isinstance(data, dict) or set(data) != names:
+    def from_dict(cls, data: Any) -> Certificate:
+        """Files of version 0.1.0 are read, too."""
+        values = _current(data)
+        if set(values) != set(_FIELDS):
             raise ModelFileError("the certificate in the file is damaged: it lacks fields or has unknown ones")
-        for field in dataclasses.fields(cls):
-            is_number = field.type in ("float", "int")
-            if is_number != isinstance(data[field.name], float | int) or isinstance(data[field.name], bool):
-                raise ModelFileError(f"the certificate in the file is damaged: {field.name} is {data[field.name]!r}")
-        return cls(**data)
+        for name, kind in _FIELDS.items():
+            if kind == "Scope":
+                values[name] = Scope.from_dict(values[name])
+            elif kind == "Evidence":
+                values[name] = evidence_from_dict(values[name])
+            else:
+                is_number = kind in ("float", "int")
+                if is_number != isinstance(values[name], float | int) or isinstance(values[name], bool):
+                    raise ModelFileError(f"the certificate in the file is damaged: {name} is {values[name]!r}")
+        return cls(**values)
+
+
+_OLD = ("scope", "proof", "claimed_by", "weights_scope")  # in words
+_FIELDS = {field.name: str(field.type) for field in dataclasses.fields(Certificate)}
+
+
+def _plain(value: Any) -> Any:
+    return value.to_dict() if isinstance(value, Scope | Evidence) else value
+
+
+def _current(data: Any) -> dict[str, Any]:
+    """The fields as they are now, also of a certificate in the words of 0.1.0."""
+    if not isinstance(data, dict):
+        raise ModelFileError("the certificate in the file is damaged: it is no object")
+    if "proof" not in data:
+        return dict(data)
+    old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}
+    if len(old) < len(_OLD):
+        raise ModelFileError("the certificate in the file is damaged: scope and proof are no words")
+    evidence, found_by = evidence_of(old["proof"], old["claimed_by"])
+    rest = {name: value for name, value in data.items() if name not in old}
+    return rest | {
+        "scope": scope_of(old["scope"]).to_dict(),
+        "evidence": evidence.to_dict(),
+        "found_by": found_by,
+        "weights_scope": scope_of(old["weights_scope"]).to_dict(),
+    }
 
 
 def is_optimal(problem: Problem, loss: float, bound: float) -> bool:
@@ -154,8 +207,8 @@ def certify(problem: Problem, result: Result) -> Certificate:
         gap=problem.accuracy.gap(loss, bound),
         status="OPTIMAL" if is_optimal(problem, loss, bound) else "FEASIBLE",
         scope=result.bound.scope,
-        proof=result.bound.proof,
-        claimed_by=result.bound.claimed_by,
+        evidence=result.bound.evidence,
+        found_by=result.found_by,
         stop_reason=result.stop_reason,
         runtime=result.runtime,
         margin=result.network.margin(dataset.X),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stepnet.bounds.bound import ALL_NETWORKS, CARRIED
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certificate.certificate import Certificate, is_optimal
 from stepnet.certificate.result import Result
@@ -62,7 +61,7 @@ def _bound(problem: Problem, certificate: Certificate) -> Check:
     claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
     if certificate.bound <= free:
         return Check(claim, True, f"rows that no network tells apart alone cost {free:.17g}")
-    if certificate.proof.startswith(CARRIED):
+    if certificate.evidence.is_of_fewer_rows:
         return Check(claim, None, f"the earlier rows are said to cost as much; these cost {free:.17g} at least")
     if certificate.claimed_by:
         return Check(claim, None, f"claimed by {certificate.claimed_by}, not repeated here")
@@ -76,6 +75,6 @@ def _resolved(certificate: Certificate, again: Result) -> Check:
     found = f"solved again: loss {again.loss:.17g}, bound {bound.value:.17g} ({bound.claimed_by})"
     if again.loss < certificate.bound:
         return Check(claim, False, f"{found}; a better network exists")
-    if bound.scope not in (certificate.scope, ALL_NETWORKS):
+    if not bound.scope.covers(certificate.scope):
         return Check(claim, None, f"{found}, for {bound.scope} only")
     return Check(claim, True if min(bound.value, again.loss) >= certificate.bound else None, found)

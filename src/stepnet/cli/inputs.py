@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
@@ -212,7 +212,7 @@ def ball_of(norm: str, radius: float) -> Any:
         raise InvalidInputError(
             f"--norm {norm} says how moves are measured; say with --radius how far rows may be moved."
         )
-    return Ball(cast("Any", norm or "linf"), radius) if radius else None
+    return Ball(norm or "linf", radius) if radius else None
 
 
 def method_of(name: str, formulation: str, solver: str) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepnet.cli import options
+from stepnet.cli.fitting import exit_if_interrupted, facts_of, fit_shown, summary
 from stepnet.cli.inputs import (
     InputRows,
     ball_of,
@@ -24,21 +25,18 @@ from stepnet.cli.inputs import (
     weights_of,
     widths_of,
 )
-from stepnet.cli.output import EXIT_FALSE, EXIT_INTERRUPTED, complain, say, write_rows
+from stepnet.cli.output import EXIT_FALSE, EXIT_INTERRUPTED, complain, say
 from stepnet.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from stepnet import StepClassifier
-    from stepnet.estimators.base import BaseStep
 
-_DEMO_TARGET = "class"
 _ROUNDING = 1e-9  # of bounds, where weights of rows have no common measure
 Out = Annotated[Path, typer.Option(help="Where to write the model.")]
 
 
 def demo(
     out: Out = Path("model.json"),
-    hidden: options.Hidden = "25",
     time_limit: options.TimeLimit = 60,
     report: Annotated[Path | None, typer.Option(help="Also write a report, an HTML page.", show_default=False)] = None,
     data: Annotated[
@@ -46,52 +44,12 @@ def demo(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Train on the Breast Cancer data that come along, and show the certificate."""
-    from sklearn.model_selection import train_test_split
-
-    from stepnet import StepClassifier, load
-    from stepnet.datasets import load_breast_cancer_wisconsin
-    from stepnet.tables.columns import Column, Columns
+    """Separate the bundled Breast Cancer data by three neurons, and prove that two cannot."""
+    from stepnet.cli.demonstration import demonstrate
 
     for path in filter(None, (out, report, data)):
         check_writable(path)
-    bunch = load_breast_cancer_wisconsin()
-    names = [bunch.target_names[code] for code in bunch.target]
-    split: Any = train_test_split(bunch.data, names, test_size=0.2, random_state=42)
-    X_train, X_test, y_train, y_test = split
-    print(
-        f"Breast Cancer Wisconsin: {len(X_train)} training rows, {len(X_test)} test rows, 9 features.",
-        file=sys.stderr if as_json else sys.stdout,
-        flush=True,
-    )
-    columns = Columns(tuple(Column(name) for name in bunch.feature_names))
-    rows = InputRows(columns, X_train, y_train, None)
-    if data is not None:
-        cells = [[*(f"{value:g}" for value in row), label] for row, label in zip(rows.X, rows.y, strict=True)]
-        write_rows(data, [*rows.names, _DEMO_TARGET], cells)
-    classifier = StepClassifier(hidden=widths_of(hidden), time_limit=time_limit, random_state=0)
-    _fit(classifier, rows, out)
-    accuracy = classifier.score(X_test, y_test)
-    lines = [_summary(classifier), f"test accuracy {100 * accuracy:.1f} %", f"model written to {out}"]
-    if report is not None:
-        from stepnet.report import Report, to_html
-        from stepnet.runtime.files import write_atomically
-
-        content = Report.of(
-            load(out),
-            (X_train, y_train, None),
-            (X_test, y_test),
-            title="Breast Cancer Wisconsin",
-            data_name="" if data is None else data.name,
-            model_name=out.name,
-            target=_DEMO_TARGET,
-        )
-        write_atomically(report, to_html(content))
-        lines.append(f"report written to {report}")
-    if data is not None:
-        lines.append(f"training rows written to {data}")
-    say("\n".join(lines), _facts(classifier, out) | {"test_accuracy": accuracy}, as_json=as_json)
-    _exit_if_interrupted(classifier)
+    demonstrate(out, time_limit, report, data, as_json=as_json)
 
 
 def fit(
@@ -173,13 +131,14 @@ def fit(
     if not is_regression:
         parameters |= {"output": output, "class_weight": class_weight_of(class_weight, rows.y)}
     estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(**parameters)
-    _fit(estimator, rows, out, checkpoint=checkpoint, resume=resume)
-    lines, facts = [_summary(estimator)], _facts(estimator, out)
+    kept: dict[str, Any] = {} if checkpoint is None else {"checkpoint": checkpoint, "resume": resume}
+    fit_shown(estimator, rows, out, **kept)
+    lines, facts = [summary(estimator)], facts_of(estimator, out)
     if is_regression:
         facts["r2"] = estimator.score(rows.X, rows.y)
         lines.append(f"R² on the training rows {facts['r2']:.4f}")
     say("\n".join([*lines, f"model written to {out}"]), facts, as_json=as_json)
-    _exit_if_interrupted(estimator)
+    exit_if_interrupted(estimator)
 
 
 def prove(
@@ -216,11 +175,11 @@ def prove(
     )
     if save is not None:
         require_provable(classifier.problem(rows.X, rows.y, rows.weights))
-    _fit(classifier, rows, out)
-    lines = [_summary(classifier), *(f"  chosen   {way}" for way in classifier.result_.ways)]
+    fit_shown(classifier, rows, out)
+    lines = [summary(classifier), *(f"  chosen   {way}" for way in classifier.result_.ways)]
     if out is not None:
         lines.append(f"model written to {out}")
-    facts, trouble = _facts(classifier, out) | {"ways": classifier.result_.ways, "proof": None}, ""
+    facts, trouble = facts_of(classifier, out) | {"ways": classifier.result_.ways, "proof": None}, ""
     if save is not None:
         if not as_json:
             print("\n".join(lines), flush=True)  # writing a proof takes its time
@@ -233,7 +192,7 @@ def prove(
         say("\n".join(lines), facts, as_json=as_json)
     if trouble:
         complain(trouble)
-    _exit_if_interrupted(classifier)
+    exit_if_interrupted(classifier)
     if trouble or classifier.certificate_.status != "OPTIMAL":
         sys.exit(EXIT_FALSE)
 
@@ -301,42 +260,3 @@ def widths(
         sys.exit(EXIT_INTERRUPTED)
     if found.smallest is None:
         sys.exit(EXIT_FALSE)
-
-
-def _fit(
-    estimator: BaseStep, rows: InputRows, out: Path | None, *, checkpoint: Path | None = None, resume: bool = False
-) -> None:
-    """Fit with progress and write the model at once."""
-    import numpy as np
-
-    from stepnet import save
-    from stepnet.runtime.view import showing
-
-    kept = {} if checkpoint is None else {"checkpoint": checkpoint, "resume": resume}
-    with showing(estimator.time_limit) as show:
-        estimator.fit(rows.X, rows.y, rows.weights, on_incumbent=show, **kept)
-    if out is not None:
-        estimator.feature_names_in_ = np.array(rows.names, dtype=object)
-        if not rows.columns.is_plain:
-            estimator.columns_ = rows.columns
-        save(estimator, out)
-        del estimator.feature_names_in_  # the rows here are plain arrays; only the file keeps the names
-
-
-def _summary(estimator: BaseStep) -> str:
-    from stepnet.runtime.memory import in_words, peak
-
-    most = peak()
-    memory = "" if most is None else f"\n  memory   {in_words(most)} at most"
-    return f"{estimator.certificate_}{memory}"
-
-
-def _facts(estimator: BaseStep, out: Path | None) -> dict[str, Any]:
-    from stepnet.runtime.memory import peak
-
-    return {"model": out, "certificate": estimator.certificate_, "memory": peak()}
-
-
-def _exit_if_interrupted(estimator: BaseStep) -> None:
-    if estimator.certificate_.stop_reason == "interrupted":
-        sys.exit(EXIT_INTERRUPTED)

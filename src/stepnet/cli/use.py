@@ -150,8 +150,7 @@ def attack(
     table = read_table(data, text=[target])
     classifier, names, X = loaded(model, table, (target,))
     labels = table.labels(target) if target else None
-    norms: Any = norm
-    found = attack_rows(classifier, X, labels, norm=norms, n_jobs=n_jobs)
+    found = attack_rows(classifier, X, labels, norm=norm, n_jobs=n_jobs)
     lines = [table_of_shares(found, radius or [])]
     if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
         lines.append("features that stand for text are moved like numbers, as far as all others")

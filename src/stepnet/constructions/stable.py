@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.constructions.robust_neuron import RobustRows
+from stepnet.constructions.robust_neuron import robust_rows
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
@@ -23,7 +23,7 @@ class StableNeurons:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.rows = problem, RobustRows(problem)
+        self.problem, self.rows = problem, robust_rows(problem)
         self.X, self.y = problem.dataset.X.astype(np.float64), problem.dataset.y
         n = self.X.shape[1]
         self.weights, self.thresholds = np.zeros((0, n)), np.zeros(0)

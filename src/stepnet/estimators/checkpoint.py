@@ -13,6 +13,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import CarriedOver
+from stepnet.bounds.old_words import evidence_of, scope_of
 from stepnet.certificate.result import Points
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.parameters import plain
@@ -22,8 +24,8 @@ from stepnet.problem.problem import Problem
 from stepnet.runtime.files import write_atomically
 
 FORMAT = "stepnet checkpoint"
-VERSION = 1
-EARLIER = "an earlier run"  # whose word a bound is that a checkpoint holds
+VERSION = 2
+READABLE = (1, VERSION)
 
 # These say how to look for a network, not which: they may differ when a fit goes on.
 _FREE = {"method", "time_limit", "gap", "n_jobs", "random_state", "verbose"}
@@ -50,7 +52,7 @@ class Reached:
         return {
             "loss": self.loss,
             "network": self.network.to_dict(),
-            "bound": dataclasses.asdict(self.bound),
+            "bound": self.bound.to_dict(),
             "trace": [list(point) for point in self.trace],
             "seconds": self.seconds,
             "is_final": self.is_final,
@@ -60,13 +62,11 @@ class Reached:
     def from_dict(cls, data: dict[str, Any]) -> Reached:
         trace = tuple((float(seconds), float(loss), float(bound)) for seconds, loss, bound in data["trace"])
         bound, seconds = data["bound"], float(data["seconds"])
-        words = [bound[name] for name in ("scope", "proof", "claimed_by")]
-        if not all(isinstance(word, str) for word in words):
-            raise ModelFileError("its bound is damaged")
         numbers = [bound["value"], seconds, data["loss"]]
         if not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers) or seconds < 0:
             raise ModelFileError("its numbers are damaged")
-        known = Bound(float(bound["value"]), words[0], words[1], words[2] or EARLIER)
+        known = _old_bound(bound) if "proof" in bound else Bound.from_dict(bound)
+        known = dataclasses.replace(known, evidence=CarriedOver.of(known.evidence))
         network = Network.from_dict(data["network"])
         return cls(network, float(data["loss"]), known, trace, seconds, data["is_final"] is True)
 
@@ -129,6 +129,14 @@ def _key(estimator: BaseEstimator, problem: Problem) -> dict[str, Any]:
     }
 
 
+def _old_bound(data: dict[str, Any]) -> Bound:
+    """Of a file of version 1, in words."""
+    words = [data[name] for name in ("scope", "proof", "claimed_by")]
+    if not all(isinstance(word, str) for word in words):
+        raise ModelFileError("its bound is damaged")
+    return Bound(float(data["value"]), scope_of(words[0]), evidence_of(words[1], words[2])[0])
+
+
 def _read(file: Path) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
@@ -136,7 +144,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise InvalidInputError(f"cannot read the checkpoint {str(file)!r}: {error.strerror}.") from error
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise _damaged(file, f"it is not JSON ({error})") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
+    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") not in READABLE:
         raise _damaged(file, "it was not written by this version of stepnet")
     if not isinstance(content.get("key"), dict) or not isinstance(content.get("parts"), dict):
         raise _damaged(file, "it lacks fields")

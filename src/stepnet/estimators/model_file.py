@@ -25,7 +25,8 @@ from stepnet.runtime.files import write_atomically
 from stepnet.tables.columns import Columns
 
 FORMAT = "stepnet model"
-VERSION = 3
+VERSION = 4
+READABLE = (3, VERSION)
 
 _ESTIMATORS: dict[str, type[BaseStep]] = {
     kind.__name__: kind for kind in (StepClassifier, StepEnsembleClassifier, StepRegressor, StepAutoencoder)
@@ -77,9 +78,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(f"{str(path)!r} is an exported network; give the model file that fit wrote.")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelFileError(_damaged(path, "it was not written by stepnet"))
-    if content.get("version") != VERSION:
+    if content.get("version") not in READABLE:
         raise ModelFileError(
-            f"the model file {str(path)!r} has version {content.get('version')!r}; this stepnet reads {VERSION}. "
+            f"the model file {str(path)!r} has version {content.get('version')!r}; this stepnet reads {READABLE}. "
             f"Install the version of stepnet that wrote it."
         )
     try:

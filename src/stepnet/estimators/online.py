@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stepnet.bounds.bound import ALL_NETWORKS, CARRIED, Bound
+from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import Subset
 from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep
@@ -17,8 +18,6 @@ from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.problem.scaling import Scaling
 from stepnet.provers.pool import Pool
-
-_EARLIER = " on the earlier rows"
 
 
 @dataclass(frozen=True)
@@ -149,8 +148,5 @@ def _kind(problem: Problem) -> Any:
 
 def carried(certificate: Certificate, *, is_same_scope: bool) -> Bound:
     """A bound for some rows as one for more rows."""
-    scope = certificate.scope
-    if scope != ALL_NETWORKS and not is_same_scope and not scope.endswith(_EARLIER):
-        scope += _EARLIER
-    proof = CARRIED + certificate.proof.removeprefix(CARRIED)
-    return Bound(certificate.bound, scope, proof, certificate.claimed_by)
+    scope = certificate.scope if is_same_scope else certificate.scope.of_earlier_rows()
+    return Bound(certificate.bound, scope, Subset.of(certificate.evidence))

@@ -18,7 +18,8 @@ from stepnet.model.activations.staircase import Staircase
 from stepnet.problem.constraint import Constraint, Lowers, Raises
 from stepnet.problem.losses.registry import LOSSES
 from stepnet.problem.weights import Integers, Real
-from stepnet.uncertainty.sets import Ball, Polyhedron
+from stepnet.uncertainty.ball import Ball
+from stepnet.uncertainty.polyhedron import Polyhedron
 
 _METHODS = {kind.__name__: kind for kind in (Alternating, Exact, Learn, Prove, Search)}
 _OPTIONS: tuple[type[Any], ...] = (*LOSSES.values(), Ball, Constraint, Lowers, Paper, Polyhedron, Raises, Staircase)

@@ -27,7 +27,7 @@ from stepnet.experiments.cell import Cell, CellRows
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.uncertainty.sets import Ball
+from stepnet.uncertainty.ball import Ball
 
 SEED = 0  # of every method
 EPOCHS = 100
@@ -88,8 +88,8 @@ def _facts_of_claim(problem: Problem, claimed: Claimed) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "total": problem.dataset.total_weight,
         "bound": free.value,
-        "scope": free.scope,
-        "proof": free.proof,
+        "scope": str(free.scope),
+        "proof": str(free.evidence),
         "is_finished": claimed.is_finished,
     }
     if claimed.is_infeasible:
@@ -120,7 +120,7 @@ def _ours(make: Callable[[Cell], BaseStepClassifier]) -> Callable[[CellRows, Cel
             "bound": certificate.bound,
             "gap": certificate.gap,
             "status": certificate.status,
-            "scope": certificate.scope,
+            "scope": str(certificate.scope),
             "proof": certificate.proof,
             "claimed_by": certificate.claimed_by,
             "claimed_loss": certificate.loss,

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from stepnet.bounds.bound import ALL_NETWORKS
 from stepnet.certificate.certificate import Certificate, certify
 from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import verify
@@ -62,7 +61,7 @@ class Known:
         """A smaller loss, then a larger bound, then one that holds for all networks."""
 
         def rank(certificate: Certificate) -> tuple[float, float, bool]:
-            return certificate.loss, -certificate.bound, certificate.scope != ALL_NETWORKS
+            return certificate.loss, -certificate.bound, not certificate.scope.is_all
 
         return other is None or rank(self.certificate) < rank(other.certificate)
 
@@ -198,7 +197,7 @@ def table_of(
                 f"{certificate.loss:g}",
                 f"{certificate.bound:g}",
                 certificate.status,
-                certificate.scope,
+                str(certificate.scope),
                 f"claimed by {certificate.claimed_by}" if certificate.claimed_by else "recomputed",
                 _verdict(verifications[instance.name]),
             )

@@ -48,7 +48,7 @@ class Described:
 
     def plain_certificate(self) -> dict[str, Any]:
         """For JSON, which has no infinite margin."""
-        plain = self.certificate.to_dict()
+        plain = self.certificate.in_words()
         return plain | {"margin": None} if np.isinf(plain["margin"]) else plain
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from stepnet.bounds.bound import ALL_NETWORKS
+from stepnet.bounds.scope import Scope
 from stepnet.errors import Answer
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
@@ -24,10 +23,11 @@ TOLERANCE = 1e-7  # far below every margin; with 1e-8 and 1e-9 HiGHS now and the
 class Encoding(ABC):
     """One program of a problem: the model, and the way between its points and networks."""
 
-    name: str
+    formulation: str  # its name
+    name: str  # with what tells it from the other programs of the problem
     model: Model
     margin: float  # the bound holds for networks with at least this margin; 0: for all networks
-    scope: str  # the same in words
+    scope: Scope
     is_safe: bool = True  # whether a solver's bound on this program can be believed
     tolerance: float | None = TOLERANCE  # what the solver is told; None: its own default
 
@@ -66,15 +66,6 @@ def refuses_set(problem: Problem, name: str) -> str:
         f"formulation={name!r} takes finitely many points a row; a set of moves has infinitely many. "
         f"Use method=Exact(formulation={name!r}), which generates the points that matter."
     )
-
-
-def scope_of_margin(margin: float) -> str:
-    """In words, the margin rounded up so that no more is claimed than proven."""
-    if not margin:
-        return ALL_NETWORKS
-    digits = 2 - math.floor(math.log10(margin))
-    rounded = math.ceil(round(margin * 10**digits, 6)) / 10**digits
-    return f"networks with margin >= {rounded:.3g}"
 
 
 def safe_margin(largest_big_m: float) -> float:

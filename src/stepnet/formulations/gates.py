@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from stepnet.bounds.scope import Scope
 from stepnet.errors import YES, Answer
-from stepnet.formulations.base import Encoding, Formulation, normalised, refuses_set, safe_margin, scope_of_margin
+from stepnet.formulations.base import Encoding, Formulation, normalised, refuses_set, safe_margin
 from stepnet.model.arithmetic import Floats
 from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates, read_gate
 from stepnet.model.network import Layer, Network
@@ -81,9 +82,9 @@ class GateEncoding(Encoding):
     errors: Variables = field(init=False)  # m
 
     def __post_init__(self) -> None:
-        self.name = f"gates, {self.gate.name}"
+        self.formulation, self.name = Gates.name, f"{Gates.name}, {self.gate.name}"
         self._build()
-        self.scope = scope_of_margin(self.margin)
+        self.scope = Scope.of_margin(self.margin)
 
     def _build(self) -> None:
         model = ModelBuilder()

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from stepnet.bounds.scope import Scope
 from stepnet.constructions.last_layer import refitted
 from stepnet.formulations.base import (
     TOLERANCE,
     Encoding,
     normalised,
-    scope_of_margin,
     with_fixed_threshold,
 )
 from stepnet.formulations.real_output import RealOutput
@@ -46,15 +46,15 @@ class LayeredEncoding(Encoding):
     largest: Variables | None = None  # the objective of joint scenarios
 
     def __post_init__(self) -> None:
-        self.name = self.style.name
-        self.scope = scope_of_margin(self.margin)
+        self.formulation = self.name = self.style.name
         self.tolerance = TOLERANCE if not self.margin else self.style.tolerance
-        if self.margin and not self.style.scaled:
-            self.scope = f"{self.scope} in the units of the data"
-        elif self.margin and self.problem.architecture.fixed_threshold:
-            self.scope = self.scope.replace("margin", "margin and |threshold|")
-        if self.real is not None and self.real.scope:
-            self.scope = f"{self.scope} {'and' if self.margin else 'with'} {self.real.scope}"
+        is_scaled = self.style.scaled
+        self.scope = Scope.of_margin(
+            self.margin,
+            in_data_units=not is_scaled,
+            of_thresholds=is_scaled and bool(self.problem.architecture.fixed_threshold),
+            largest_weight=None if self.real is None else self.real.chosen_limit,
+        )
 
     model: Model = field(init=False)
 

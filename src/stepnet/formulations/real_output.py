@@ -14,7 +14,6 @@ is four in these units, twice the range of the numbers, and the scope of the bou
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,13 +66,9 @@ class RealOutput:
         return self.largest + self.largest_threshold + 1.0
 
     @property
-    def scope(self) -> str:
-        """What the program adds to the scope of a bound."""
-        if self.loss.bound is not None:
-            return ""
-        largest = self.limit * self.size
-        digits = 2 - math.floor(math.log10(largest))  # rounded down, so that no more is claimed than proven
-        return f"last-layer weights up to {math.floor(round(largest * 10.0**digits, 6)) / 10.0**digits:.3g}"
+    def chosen_limit(self) -> float | None:
+        """What the program limits the last layer's weights to, in the units of the data, where the loss does not."""
+        return self.limit * self.size if self.loss.bound is None else None
 
     @property
     def squares(self) -> tuple[float, float]:

@@ -7,9 +7,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from stepnet.bounds.bound import ALL_NETWORKS, Bound
+from stepnet.bounds.bound import Bound
 from stepnet.certificate.certificate import is_optimal
 from stepnet.certificate.result import Claim, Points, Result, Round, points_of
 from stepnet.errors import Answer, NotAcceptedError
@@ -109,17 +109,21 @@ class Run:
 
     def raise_bound(self, bound: Bound) -> None:
         """Keep a bound if it is better than the one known: larger, or as large and nobody's mere word."""
-        if bound.scope == ALL_NETWORKS and _is_better(bound, self.free_bound):
+        if bound.scope.is_all and bound.is_better_than(self.free_bound):
             self.free_bound = bound
-        if _is_better(bound, self.bound):
+        if bound.is_better_than(self.bound):
             self.bound = bound
             self._report()
 
     def choose(self, way: str, reason: str) -> None:
         """Begin with a way to an exact answer."""
+        self.note(way, reason)
+        self.stage = way
+
+    def note(self, way: str, reason: str) -> None:
+        """Why a way is taken, or left out."""
         self.ways.append(f"{way}: {reason}")
         logger.info("%7.2f s  %s", self.budget.elapsed, self.ways[-1])
-        self.stage = way
 
     @contextmanager
     def within(self, share: float) -> Iterator[None]:
@@ -196,15 +200,13 @@ class Run:
         reached = "proven" if self.is_proven else ("gap" if self.gap <= self.budget.gap else None)
         is_late = self.budget.elapsed >= self.last_call
         reason = reached or self.budget.stop_reason or self.trouble or ("time" if is_late else "finished")
-        bound = self.best_bound
-        if reached == "proven" and self.closed_in and not bound.claimed_by:
-            bound = replace(bound, proof=f"{bound.proof}; a network that meets it came from: {self.closed_in}")
         return Result(
             self.network,
             self.loss,
-            bound,
+            self.best_bound,
             reason,
             self.budget.elapsed,
+            self.closed_in if reached == "proven" else "",
             tuple(self.claims),
             tuple(self.trace),
             self.fewest,
@@ -225,12 +227,6 @@ class Run:
             for callback in self.callbacks:
                 if callback(progress):
                     self.budget.stop("callback")
-
-
-def _is_better(bound: Bound, known: Bound) -> bool:
-    return bound.value > known.value or (
-        bound.value == known.value and bool(known.claimed_by) and not bound.claimed_by and bound.scope == known.scope
-    )
 
 
 class Method(ABC):

@@ -19,12 +19,12 @@ def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: boo
     """Offer the start and the constant networks; raise the conflict bound; try a linear separation."""
     problem = run.problem
     if start is not None:
-        run.stage = "the network to start from"
+        run.stage = "a warm start"
         reason = problem.refuses(start)
         if reason is not None:
             raise InvalidInputError(f"start is not a network of this problem: {reason}.")
         run.offer(start)
-    run.stage = "free bounds"
+    run.stage = "constants"
     for code in problem.loss.constants(problem.dataset):
         run.offer(refitted(problem, constant_network(problem, code), run.budget))
     is_covered = bounds and problem.is_uncertain and problem.loss.counts_errors

@@ -26,6 +26,8 @@ def construct(run: Run, cover: Cover, share: float) -> None:
     left = run.budget.remaining
     budget = run.budget.until(run.budget.elapsed + share * left if math.isfinite(left) else math.inf)
     pool = StableNeurons(problem)
+    if not pool.rows.answer:
+        run.note("robust neurons", pool.rows.answer.reason)
     run.stage = "robust linear separation"
     kept = np.flatnonzero(~cover.rows)
     if len(np.unique(dataset.y[kept])) == 2:

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import BranchAndBound
 from stepnet.certificate.result import Claim
 from stepnet.constructions.last_layer import refitted
 from stepnet.errors import Answer, InvalidInputError, NotAcceptedError, SolverFailure
@@ -272,8 +273,7 @@ class _Solving:
             Bound(
                 min(self.bounds.values()),
                 scope=self.encodings[number].scope,
-                proof=f"branch and bound on {self._programs()}",
-                claimed_by=self.solver,
+                evidence=BranchAndBound(self.encodings[0].formulation, len(self.encodings), self.solver),
             )
         )
 
@@ -286,10 +286,6 @@ class _Solving:
         if self.row_weights is None or self.row_weights.loss != loss:
             self.row_weights = RowWeights.of(problem.dataset.weights, loss)
         return max(rounded, self.row_weights.round_up(rounded))
-
-    def _programs(self) -> str:
-        name = self.encodings[0].name.split(",")[0]
-        return name if len(self.encodings) == 1 else f"{name} ({len(self.encodings)} programs)"
 
     def _read_inbox(self) -> bool:
         """Verify what the solver found since the last look; whether it should stop.

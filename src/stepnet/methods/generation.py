@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stepnet.bounds.bound import ALL_NETWORKS, Bound
+from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import OfMasters
 from stepnet.certificate.result import Round
 from stepnet.constructions.linear import linear_network
-from stepnet.constructions.robust_neuron import RobustRows
+from stepnet.constructions.robust_neuron import robust_rows
 from stepnet.methods.base import Run
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _SEARCH_SHARE = 0.1  # of the time left, for a network of the master before its program
 _SEARCH = Effort(moves=5_000, starts=2)
-_PROOF = "column-and-constraint generation"
 
 
 def master_problem(problem: Problem, points: list[Floats], *, joint: bool = False) -> Problem:
@@ -61,10 +61,13 @@ class Generation:
         self.run, self.exact, self.problem = run, exact, run.problem
         self.joint = exact.scenarios == "joint"
         self.points = [self.problem.dataset.X.astype(np.float64)]
+        # What holds for the problem need not hold for a master, which has fewer points; what holds for a master
+        # holds for the next, which has more.
+        self.known = Bound()
 
     def work(self) -> None:
         """Until loss and bound meet, nothing new breaks the network, or the time is up."""
-        self.run.stage = _PROOF
+        self.run.stage = "column-and-constraint generation"
         if self.run.network is not None and not self.joint:
             self._add_points(self.run.network)
         while not self.run.is_over:
@@ -92,7 +95,7 @@ class Generation:
 
     def _solve(self, master: Problem) -> tuple[Network | None, float]:
         """The best network of the master and its loss there; its bound is one for the problem."""
-        part = Run(master, self.run.budget, self.run.n_jobs, self.run.seed, bound=self._known())
+        part = Run(master, self.run.budget, self.run.n_jobs, self.run.seed, bound=self.known)
         if self.run.network is not None:
             part.offer(self.run.network)
         if self.exact.search_share and not self.joint:
@@ -104,15 +107,11 @@ class Generation:
             self.run.trouble = part.trouble
         bound = part.bound
         if bound.value > self.run.bound.value:
-            # A margin is asked at the moved rows of the master too.
-            scope = bound.scope if bound.scope == ALL_NETWORKS else f"{bound.scope}, moved rows included"
-            self.run.raise_bound(replace(bound, scope=scope, proof=f"{_PROOF}, {bound.proof}"))
+            # A margin is asked at the perturbed rows of the master too.
+            scope, evidence = bound.scope.with_perturbed_rows(), OfMasters(bound.evidence)
+            self.run.raise_bound(Bound(bound.value, scope, evidence))
+        self.known = bound
         return part.network, part.loss
-
-    def _known(self) -> Bound:
-        """What holds for the problem need not hold for a master, which has fewer points: only masters' bounds do."""
-        bound = self.run.bound
-        return bound if _PROOF in bound.proof else Bound()
 
     def _widened(self, master: Problem, network: Network) -> Network:
         """The same on the points of the master, with neurons as far from them as the set's norm allows.
@@ -124,7 +123,7 @@ class Generation:
             return network
         points, loss = master.dataset.X, master.evaluate(network)
         still = Dataset(points, master.dataset.y, master.dataset.weights, np.zeros(len(points)))
-        rows = RobustRows(replace(self.problem, dataset=still))
+        rows = robust_rows(replace(self.problem, dataset=still))
         for j in range(network.layers[0].width):
             hanging = np.flatnonzero(network.hangs_on(points, j))
             if not len(hanging) or self.run.must_stop():

@@ -74,7 +74,7 @@ def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
     """Local search within a share of the time that is left."""
     if run.problem.is_plain and not run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5):
         return
-    run.stage = "search"
+    run.stage = "local search"
     end = math.inf
     if math.isfinite(run.budget.remaining):
         end = min(run.budget.elapsed + share * run.budget.remaining, run.last_call)

@@ -17,7 +17,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.bounds.bound import ALL_NETWORKS, Bound
+from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import Enumeration
 from stepnet.errors import YES, Answer
 from stepnet.model.arithmetic import Floats
 from stepnet.model.gates import Gate, gates
@@ -123,11 +124,7 @@ class Cells(Prover):
         host.raise_bound(
             Bound(
                 min(host.loss, least),
-                scope=ALL_NETWORKS,
-                proof=f"correct sets: the sides of all {estimate(data.n_rows, data.n_features)[0]} hyperplanes through "
-                f"rows, of which {len(sets)} sets of right rows could do better, combined in all ways under "
-                f"{len(gates(width))} {'gate' if width == 1 else 'gates'}",
-                claimed_by="stepnet's enumeration",
+                evidence=Enumeration(estimate(data.n_rows, data.n_features)[0], len(sets), len(gates(width))),
             )
         )
 

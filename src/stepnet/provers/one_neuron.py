@@ -14,7 +14,8 @@ import math
 
 import numpy as np
 
-from stepnet.bounds.bound import ALL_NETWORKS, Bound
+from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import SetCover
 from stepnet.errors import Answer, SolverFailure
 from stepnet.model.arithmetic import Floats
 from stepnet.model.gates import gates
@@ -82,7 +83,7 @@ class _Cover:
             outcome = self._solve(is_integer=False)
             if outcome is None or outcome.point is None:
                 break
-            self._raise_bound(outcome.bound, "the relaxation of a set cover")
+            self._raise_bound(outcome.bound, is_relaxed=True)
             idle = 0 if outcome.bound > best + 1e-6 else idle + 1
             best = max(best, outcome.bound)
             if self.host.is_over or idle > _IDLE_ROUNDS or not self._cut(outcome.point):
@@ -91,7 +92,7 @@ class _Cover:
             outcome = self._solve(is_integer=True)
             if outcome is None:
                 return
-            self._raise_bound(outcome.bound, "a set cover")
+            self._raise_bound(outcome.bound, is_relaxed=False)
             if outcome.point is None or outcome.status == "stopped":
                 return
             if not self._ask(np.flatnonzero(outcome.point < 0.5)):
@@ -127,15 +128,10 @@ class _Cover:
             builder.add_rows([(columns[rows], 1.0)], lower=1.0)
         return builder.build()
 
-    def _raise_bound(self, value: float, what: str) -> None:
+    def _raise_bound(self, value: float, *, is_relaxed: bool) -> None:
         if math.isfinite(value):
             loss = (value - self.safety) * self.unit
             loss = max(loss, self.weights.round_up(loss), self.problem.accuracy.round_up(loss))
-            self.host.raise_bound(
-                Bound(
-                    min(self.host.loss, loss),
-                    scope=ALL_NETWORKS,
-                    proof=f"correct sets: {what} over {len(self.pool)} infeasible subsystems checked in rationals",
-                    claimed_by=f"{self.backend.title} {self.backend.version()}",
-                )
-            )
+            solver = f"{self.backend.title} {self.backend.version()}"
+            evidence = SetCover(len(self.pool), solver, is_relaxed)
+            self.host.raise_bound(Bound(min(self.host.loss, loss), evidence=evidence))

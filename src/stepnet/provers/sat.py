@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.bounds.bound import ALL_NETWORKS, Bound
+from stepnet.bounds.bound import Bound
+from stepnet.bounds.evidence import Refutations
 from stepnet.errors import Answer
 from stepnet.model.gates import Gate, gates
 from stepnet.model.network import Network
@@ -83,17 +84,12 @@ class Sat(Prover):
 
     def _raise_bound(self, host: Host, decisions: list[GateDecision]) -> None:
         weights, pool = decisions[0].weights, decisions[0].pool
-        scaled = (
-            "" if weights.is_exact else f", losses told apart where they differ by {weights.loss_of(weights.grain):.3g}"
-        )
+        resolution = 0.0 if weights.is_exact else weights.loss_of(weights.grain)
         least = weights.loss_of(min(decision.lower for decision in decisions))
         host.raise_bound(
             Bound(
                 min(host.loss, max(least, weights.round_up(least))),
-                scope=ALL_NETWORKS,
-                proof=f"correct sets: {len(pool)} infeasible subsystems checked in rationals, "
-                f"{len(decisions)} {'gate' if len(decisions) == 1 else 'gates'} refuted{scaled}",
-                claimed_by=TITLE,
+                evidence=Refutations(len(pool), len(decisions), TITLE, resolution),
             )
         )
 

@@ -43,7 +43,7 @@ def checked_radius(radius: object) -> float:
     raise InvalidInputError(f"radius={radius!r} must be a finite number that is not negative, such as 0.1.")
 
 
-def robustness_of(estimator: Any, X: Floats, y: Any, norm: Any, radius: float, part: str) -> Robustness:
+def robustness_of(estimator: Any, X: Floats, y: Any, norm: str, radius: float, part: str) -> Robustness:
     """Exact attacks on rows spread evenly over those given, up to a number of rows and seconds."""
     chosen = np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(np.int64))
     chosen = np.random.default_rng(0).permutation(chosen)  # so that an early end is no choice of rows either
@@ -55,7 +55,7 @@ def robustness_of(estimator: Any, X: Floats, y: Any, norm: Any, radius: float, p
         n_unfinished += int((~found.are_complete).sum())
     attacked = chosen[: len(radii)]
     return Robustness(
-        str(norm),
+        norm,
         radius,
         part,
         len(X),

@@ -28,7 +28,7 @@ from stepnet.errors import InvalidInputError, SolverFailure
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.uncertainty.above import Above
-from stepnet.uncertainty.halfspaces import Move, smallest
+from stepnet.uncertainty.halfspaces import Move
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import settled, worst_classes
@@ -183,7 +183,7 @@ class _Branching:
         if nudge:
             around = 1.0 + np.abs(self.planes.T[fixed]) + np.abs(self.planes.W[fixed]) @ np.abs(self.row)
             halves = halves.inside(nudge, around)
-        return smallest(self.adversary.uncertainty, self.row, halves)
+        return self.adversary.uncertainty.smallest(self.row, halves)
 
     def _sides_at(self, delta: Floats, sides: Sides) -> Sides:
         here = self.now

@@ -14,7 +14,7 @@ from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.runtime.parallel import in_order
 from stepnet.uncertainty.adversary import Adversary, Attack
-from stepnet.uncertainty.sets import Ball, Norm
+from stepnet.uncertainty.ball import Ball
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def attack(
     X: ArrayLike,
     y: ArrayLike | None = None,
     *,
-    norm: Norm = "linf",
+    norm: str = "linf",
     scale: Any = None,
     low: Any = None,
     high: Any = None,
@@ -65,7 +65,7 @@ def attack(
         answers of the model count as true.
     norm : "l1", "l2" or "linf"
     scale, low, high
-        As of :class:`~stepnet.uncertainty.sets.Ball`.
+        As of :class:`~stepnet.uncertainty.ball.Ball`.
     n_jobs : int
         Processes; -1 for all cores.
 
@@ -108,7 +108,7 @@ def certified_radius(
     model: Any,
     X: ArrayLike,
     *,
-    norm: Norm = "linf",
+    norm: str = "linf",
     scale: Any = None,
     low: Any = None,
     high: Any = None,

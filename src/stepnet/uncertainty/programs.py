@@ -59,6 +59,13 @@ def minimise(cost: Floats, rows: Floats, least: Floats, low: Floats, high: Float
     return Optimum(np.array(solution.col_value, dtype=np.float64), multipliers, cost - multipliers @ rows)
 
 
+def maximise_depth(rows: Floats, least: Floats, depths: Floats, low: Floats, high: Floats) -> Optimum:
+    """max s with rows x - s · depths >= least and low <= x <= high; s is last, and may be negative."""
+    cost = np.append(np.zeros(rows.shape[1]), -1.0)
+    rows = np.hstack([rows, -depths[:, None]])
+    return minimise(cost, rows, least, np.append(low, -np.inf), np.append(high, np.inf))
+
+
 def _solver() -> highspy.Highs:
     """One a thread: to make one takes longer than to solve a small program."""
     solver: highspy.Highs | None = getattr(_local, "solver", None)

@@ -24,7 +24,6 @@ from stepnet.errors import SolverFailure
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.uncertainty.above import Above, Integers
-from stepnet.uncertainty.halfspaces import deepest
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
 from stepnet.uncertainty.sets import Uncertainty
 
@@ -237,7 +236,7 @@ class _Row:
         """The point deepest on the sides that were fixed; None if it is shown that there is none."""
         fixed = np.flatnonzero((sides != FREE) & (self.reachable == FREE))
         halves = self.case.planes.halfspaces(self.row, sides, fixed)
-        move = deepest(self.case.uncertainty, self.row, self.radius, halves)
+        move = self.case.uncertainty.deepest(self.row, self.radius, halves)
         if move.bound > 0:
             return None
         if move.delta is None:

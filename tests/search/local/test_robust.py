@@ -16,9 +16,11 @@ from stepnet.problem.constraint import Constraints
 from stepnet.runtime.limits import Budget
 from stepnet.search.local.local_search import accepts_search
 from stepnet.search.local.robust import search_robust_once
-from stepnet.search.local.robust_lines import DualNorm, sure_events, threshold_events_of
+from stepnet.search.local.robust_lines import sure_events, threshold_events_of
+from stepnet.uncertainty.norms.along import DualNorm
+from stepnet.uncertainty.norms.registry import NORMS
 
-NORMS = ("l1", "l2", "linf")
+DUALS = {"l1": np.inf, "l2": 2, "linf": 1}
 
 
 def levels_after(events, step):
@@ -29,18 +31,19 @@ def levels_after(events, step):
     return levels
 
 
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("norm", DUALS)
 def test_lines_know_where_rows_are_sure(norm):
     rng = np.random.default_rng(0)
     for _ in range(40):
         n = int(rng.integers(1, 5))
-        dual = DualNorm(norm, np.diag(rng.random(n) + 0.5))
+        S = np.diag(rng.random(n) + 0.5)
+        dual = DualNorm(NORMS[norm], S)
         X, r = rng.normal(size=(6, n)), rng.random(6)
         w, d, t, e = rng.normal(size=n), rng.normal(size=n), rng.normal(), rng.normal()
         events = sure_events(X @ w - t, X @ d - e, r, dual, w, d, 8.0)
         assert np.bincount(events.rows, minlength=6).max(initial=0) <= 4
         for step in rng.uniform(-8, 8, 20):
-            values, reach = X @ (w + step * d) - (t + step * e), r * dual.of(w + step * d)
+            values, reach = X @ (w + step * d) - (t + step * e), r * np.linalg.norm((w + step * d) @ S, DUALS[norm])
             true = np.where(values >= reach, 2, np.where(values < -reach, 0, 1))
             assert (levels_after(events, step) == true).all()
 

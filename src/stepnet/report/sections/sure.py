@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from stepnet.bounds.bound import ALL_NETWORKS
 from stepnet.certificate.certificate import Certificate
 from stepnet.report.blocks import Block, Card, Figure, Notice, Paragraph, Part, Section, TableBlock, table
 from stepnet.report.content import Report, Trace
@@ -142,11 +141,11 @@ def _source(certificate: Certificate) -> str:
 
 
 def _scope(certificate: Certificate) -> str:
-    return f"{ALL_NETWORKS} of this architecture" if certificate.scope == ALL_NETWORKS else certificate.scope
+    return f"{certificate.scope} of this architecture" if certificate.scope.is_all else str(certificate.scope)
 
 
 def _narrow(certificate: Certificate) -> str:
-    return "" if certificate.scope == ALL_NETWORKS else f" ({certificate.scope})"
+    return "" if certificate.scope.is_all else f" ({certificate.scope})"
 
 
 def _measure(report: Report) -> str:

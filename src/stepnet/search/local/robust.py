@@ -22,9 +22,9 @@ from stepnet.problem.losses.base import RealLoss
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.search.local.lines import FLAT, best_interval, by_table
-from stepnet.search.local.robust_lines import DualNorm, sure_events, threshold_events_of
+from stepnet.search.local.robust_lines import sure_events, threshold_events_of
 from stepnet.uncertainty.above import Above
-from stepnet.uncertainty.sets import Ball, Uncertainty
+from stepnet.uncertainty.sets import Uncertainty
 
 Integers = NDArray[np.int64]
 
@@ -102,9 +102,7 @@ class _Climber:
         self.X = problem.dataset.X.astype(np.float64)
         scaling = problem.scaling
         self.to_original = scaling.restored_weights(np.eye(rows.shape[1])) * scaling.grid
-        self.norm: DualNorm | None = None
-        if isinstance(self.set, Ball):
-            self.norm = DualNorm(self.set.norm, self.set.spread(self.to_original))
+        self.norm = self.set.dual_norm(self.to_original)
         self.layers = list(network.layers)
         self.values = self.rows @ self.layers[0].weights.T - self.layers[0].thresholds
         self.low, self.high = self._states(self.layers[0].weights, self.values)

@@ -16,32 +16,9 @@ from numpy.typing import NDArray
 
 from stepnet.model.arithmetic import Floats
 from stepnet.search.local.lines import Events
-from stepnet.uncertainty.sets import DUALS
+from stepnet.uncertainty.norms.along import DualNorm
 
 _ITERATIONS = 12
-
-
-class DualNorm:
-    """‖w S‖_* along a line, with its slope."""
-
-    def __init__(self, norm: str, S: Floats) -> None:
-        self.norm, self.S = norm, S
-
-    def of(self, w: Floats) -> float:
-        return float(np.linalg.norm(w @ self.S, ord=DUALS[self.norm]))
-
-    def along(self, w: Floats, d: Floats, steps: Floats) -> tuple[Floats, Floats]:
-        """The norm and its slope at every step."""
-        start, towards = w @ self.S, d @ self.S
-        places = start + steps[:, None] * towards
-        if self.norm == "linf":
-            return np.abs(places).sum(axis=1), np.sign(places) @ towards
-        if self.norm == "l2":
-            sizes = np.linalg.norm(places, axis=1)
-            return sizes, places @ towards / np.maximum(sizes, 1e-300)
-        largest = np.abs(places).argmax(axis=1)
-        every = np.arange(len(steps))
-        return np.abs(places[every, largest]), np.sign(places[every, largest]) * towards[largest]
 
 
 def sure_events(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from stepnet.constructions.robust_neuron import RobustRows
+from stepnet.constructions.robust_neuron import robust_rows
 from stepnet.model.activations.staircase import STEP
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
@@ -29,7 +29,7 @@ def robustly_polished(problem: Problem, network: Network, should_stop: Callable[
         return network
     assert isinstance(problem.uncertainty, Uncertainty)
     X, classes = problem.dataset.X.astype(np.float64), problem.dataset.y.astype(np.int64)
-    rows, polished = RobustRows(problem), network
+    rows, polished = robust_rows(problem), network
     for j in range(network.layers[0].width):
         if should_stop():
             break

@@ -1,0 +1,57 @@
+"""What commands that train have in common: fitting with progress, writing the model, telling what came out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepnet.cli.inputs import InputRows
+from stepnet.cli.output import EXIT_INTERRUPTED
+
+if TYPE_CHECKING:
+    from stepnet.estimators.base import BaseStep
+    from stepnet.runtime.progress import Progress
+
+
+def fit_shown(
+    estimator: BaseStep,
+    rows: InputRows,
+    out: Path | None,
+    is_enough: Callable[[Progress], bool] = lambda _: False,
+    **given: Any,
+) -> None:
+    """Fit with progress and write the model at once; whatever else is ``given`` goes to ``fit``."""
+    import numpy as np
+
+    from stepnet import save
+    from stepnet.runtime.view import showing
+
+    with showing(estimator.time_limit) as show:
+        estimator.fit(rows.X, rows.y, rows.weights, on_incumbent=lambda now: show(now) or is_enough(now), **given)
+    if out is not None:
+        estimator.feature_names_in_ = np.array(rows.names, dtype=object)
+        if not rows.columns.is_plain:
+            estimator.columns_ = rows.columns
+        save(estimator, out)
+        del estimator.feature_names_in_  # the rows here are plain arrays; only the file keeps the names
+
+
+def summary(estimator: BaseStep) -> str:
+    from stepnet.runtime.memory import in_words, peak
+
+    most = peak()
+    memory = "" if most is None else f"\n  memory   {in_words(most)} at most"
+    return f"{estimator.certificate_}{memory}"
+
+
+def facts_of(estimator: BaseStep, out: Path | None) -> dict[str, Any]:
+    from stepnet.runtime.memory import peak
+
+    return {"model": out, "certificate": estimator.certificate_, "memory": peak()}
+
+
+def exit_if_interrupted(estimator: BaseStep) -> None:
+    if estimator.certificate_.stop_reason == "interrupted":
+        sys.exit(EXIT_INTERRUPTED)

@@ -1,0 +1,103 @@
+"""Robust neurons by linear programs.
+
+Weights are written as v = V u in the coordinates of the set, with s(v) and s(-v) linear in u, so that being handled is
+linear too.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.constructions.robust_rows import RobustRows
+from stepnet.errors import YES, SolverFailure
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer
+from stepnet.problem.problem import Problem
+from stepnet.solvers.backends.base import Task
+from stepnet.solvers.backends.highs import Highs
+from stepnet.solvers.model import ModelBuilder
+from stepnet.uncertainty.norms.base import DualForm
+from stepnet.uncertainty.programs import minimise
+
+_MARGIN = 1e-6  # of a row that counts as handled, in units of the largest row
+
+
+class LinearRows(RobustRows):
+    """Of a set whose reach is linear."""
+
+    answer = YES
+
+    def __init__(self, problem: Problem, form: DualForm) -> None:
+        super().__init__(problem)
+        self.form = form
+
+    def hinge(self, rows: NDArray[np.int64], prices: Floats) -> Layer | None:
+        answer = self._solve(rows, self.signs[rows], prices=prices / prices.max())
+        return None if answer is None else self._neuron(answer)
+
+    def widest(self, rows: NDArray[np.int64], signs: Floats) -> tuple[float, Layer] | None:
+        answer = self._solve(rows, signs, prices=None)
+        return None if answer is None else (float(answer[-1]) * self.size, self._neuron(answer))
+
+    def _neuron(self, point: Floats) -> Layer:
+        return self.layer(self.form.V @ point[: self.form.V.shape[1]], float(point[self.form.V.shape[1]]))
+
+    def _solve(self, rows: NDArray[np.int64], signs: Floats, prices: Floats | None) -> Floats | None:
+        """Variables u, t, and either a slack a row or one margin for all, which is last."""
+        w, m = self.form, len(rows)
+        q = w.V.shape[1]
+        sizes = np.where(signs[:, None] > 0, w.down, w.up)
+        inside = np.hstack([signs[:, None] * (self.Y[rows] @ w.V) - self.radii[rows, None] * sizes, -signs[:, None]])
+        extra = np.hstack([w.rows, np.zeros((len(w.rows), 1))])
+        if prices is not None:
+            A = np.block([[inside, np.eye(m)], [extra, np.zeros((len(extra), m))]])
+            least = np.append(np.ones(m), np.zeros(len(extra)))
+            cost = np.concatenate([1e-9 * (w.up + w.down), [0.0], prices])
+            low, high = np.concatenate([w.low, [-np.inf], np.zeros(m)]), np.full(q + 1 + m, np.inf)
+        else:
+            unit = np.append(-(w.up + w.down) / 2, 0.0)
+            A = np.block(
+                [[inside, -np.ones((m, 1))], [extra, np.zeros((len(extra), 1))], [unit[None], np.zeros((1, 1))]]
+            )
+            least = np.concatenate([np.zeros(m + len(extra)), [-1.0]])
+            cost = np.append(np.zeros(q + 1), -1.0)
+            low, high = np.concatenate([w.low, [-np.inf, -np.inf]]), np.full(q + 2, np.inf)
+        try:
+            return minimise(cost, A, least, low, high).point
+        except SolverFailure:
+            return None
+
+    def heaviest(self, rows: NDArray[np.int64], prices: Floats, time_limit: float) -> tuple[float, float, Layer] | None:
+        """A mixed-integer program; None where the set is not symmetric, or if it found nothing."""
+        lengths = self.set.lengths(self.Y[rows])
+        if lengths is None:
+            return None
+        w, signs, m, q = self.form, self.signs[rows], len(rows), self.form.V.shape[1]
+        model = ModelBuilder()
+        u = model.add_columns("u", q, w.low, np.inf)
+        t = model.add_columns("t", 1, -np.inf, np.inf)
+        handled = model.add_columns("h", m, 0, 1, cost=-prices, integer=True)
+        sizes = np.where(signs[:, None] > 0, w.down, w.up)
+        inside = signs[:, None] * (self.Y[rows] @ w.V) - self.radii[rows, None] * sizes
+        # With s(v) <= 1 no two rows are farther apart than the largest of their distances.
+        reach = float(2 * lengths.max()) + float(self.radii[rows].max())
+        big = 2 * reach + self.radii[rows] + _MARGIN
+        model.add_rows(
+            [(np.broadcast_to(u, (m, q)), inside), (np.broadcast_to(t, m), -signs), (handled, -big)],
+            lower=_MARGIN - big,
+        )
+        model.add_rows([(u[None], (w.up + w.down)[None] / 2)], upper=1.0)
+        if len(w.rows):
+            model.add_rows([(np.broadcast_to(u, w.rows.shape), w.rows)], lower=0.0)
+        task = Task(model.build(), time_limit=time_limit, tolerance=1e-7)
+        try:
+            outcome = Highs().solve(task)
+        except SolverFailure:
+            return None
+        if outcome.point is None:
+            return None
+        bound = math.inf if not math.isfinite(outcome.bound) else -outcome.bound
+        return -outcome.objective, bound, self._neuron(outcome.point)

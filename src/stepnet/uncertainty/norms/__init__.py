@@ -1,0 +1,1 @@
+"""One file per norm, and their names in a registry."""

@@ -1,0 +1,21 @@
+"""The dual norm of weights that move along a line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stepnet.model.arithmetic import Floats
+from stepnet.uncertainty.norms.base import Norm
+
+
+class DualNorm:
+    """‖w S‖_* along a line, with its slope."""
+
+    def __init__(self, norm: Norm, S: Floats) -> None:
+        self.norm, self.S = norm, S
+
+    def along(self, w: Floats, d: Floats, steps: Floats) -> tuple[Floats, Floats]:
+        """The norm and its slope at every step."""
+        start, towards = w @ self.S, d @ self.S
+        places: Floats = start + steps[:, None] * towards
+        return self.norm.dual_sizes(places), self.norm.dual_slopes(places, np.asarray(towards))

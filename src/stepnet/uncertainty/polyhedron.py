@@ -1,0 +1,158 @@
+"""Polyhedra: A δ <= b. The size of δ is the least s with A δ <= s b, and the radius is 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepnet.errors import InvalidInputError, SolverFailure
+from stepnet.model.arithmetic import Floats
+from stepnet.uncertainty.halfspaces import Halfspaces, Move
+from stepnet.uncertainty.norms.base import DualForm
+from stepnet.uncertainty.programs import maximise_depth, minimise
+from stepnet.uncertainty.sets import CLOSE, Uncertainty, as_matrix
+
+_UNIT = 2.0**-52
+
+
+@dataclass(frozen=True, eq=False)
+class Polyhedron(Uncertainty):
+    """All δ with A δ <= b; it must contain 0 and be bounded.
+
+    Parameters
+    ----------
+    A : array-like of shape (rows, n_features)
+    b : array-like of shape (rows,)
+    """
+
+    A: Any
+    b: Any
+
+    radius = 1.0
+    has_radius = False
+
+    def __post_init__(self) -> None:
+        A, b = np.atleast_2d(as_matrix("A", self.A)), np.atleast_1d(as_matrix("b", self.b))
+        if b.ndim != 1 or A.shape[0] != len(b) or not (np.isfinite(A).all() and np.isfinite(b).all()):
+            raise InvalidInputError(f"Polyhedron(A, b) needs finite A of shape ({len(b)}, features); got {A.shape}.")
+        if (b < 0).any():
+            raise InvalidInputError("Polyhedron(A, b) must contain 0: b must not be negative.")
+        object.__setattr__(self, "A", A)
+        object.__setattr__(self, "b", b)
+        try:
+            sizes = self._supports(np.vstack([np.eye(A.shape[1]), -np.eye(A.shape[1])]), np.inf)
+        except SolverFailure:
+            sizes = np.array([np.inf])
+        if not np.isfinite(sizes).all():
+            raise InvalidInputError("Polyhedron(A, b) is unbounded; add rows that bound every feature.")
+        object.__setattr__(self, "extent", float(sizes.max()) * (1 + 1e-6) + 1e-9)  # no feature moves further
+
+    extent: float = field(init=False, default=0.0)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polyhedron) and np.array_equal(self.A, other.A) and np.array_equal(self.b, other.b)
+
+    def __hash__(self) -> int:
+        return hash((self.A.tobytes(), self.b.tobytes()))
+
+    def require(self, n_features: int) -> None:
+        if self.A.shape[1] != n_features:
+            raise InvalidInputError(
+                f"Polyhedron(A, b) moves {self.A.shape[1]} features, not {n_features}; give A a column for each."
+            )
+
+    def _supports(self, weights: Floats, extent: float) -> Floats:
+        """max w·δ by the dual: μ >= 0 with Aᵀ μ = w gives w·δ <= μ·b; what rounding leaves of w counts in full."""
+        free = np.full(self.A.shape[1], np.inf)
+        best = []
+        for w in weights:
+            size = float(np.abs(w).max()) or 1.0
+            multipliers = np.zeros(len(self.b))  # if the program fails, all of w is rest
+            try:
+                answer = minimise(-w / size, -self.A, -self.b, -free, free)
+                multipliers = multipliers if answer.point is None else answer.rows * size
+            except SolverFailure:
+                if np.isinf(extent):
+                    raise
+            rest = np.abs(w - multipliers @ self.A).sum() + 1e-14 * np.abs(w).sum()
+            best.append(multipliers @ self.b * (1 + 1e-12) + (rest * extent if np.isfinite(extent) else 0.0))
+        return np.array(best)
+
+    def dual_sizes(self, weights: Floats) -> Floats:
+        return self._supports(np.asarray(weights, dtype=np.float64), self.extent)
+
+    def size(self, moves: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.where(self.b > 0, moves @ self.A.T / self.b, np.where(moves @ self.A.T > 1e-9, np.inf, 0.0))
+        return np.asarray(np.maximum(parts, 0.0).max(axis=1))
+
+    def contains(self, row: Floats, point: Floats, radius: float) -> bool:
+        move = [Fraction(b) - Fraction(a) for a, b in zip(row.tolist(), point.tolist(), strict=True)]
+        return all(
+            sum(Fraction(a) * d for a, d in zip(line, move, strict=True)) <= Fraction(end) * Fraction(float(radius))
+            for line, end in zip(self.A.tolist(), self.b.tolist(), strict=True)
+        )
+
+    def describe(self, radii: Floats) -> str:
+        return f"polyhedron of {len(self.b)} rows"
+
+    # Perturbations into halfspaces.
+
+    def smallest(self, row: Floats, halves: Halfspaces) -> Move:
+        n, k = halves.G.shape[1], len(self.b)
+        rows = np.block([[halves.G, np.zeros((len(halves.G), 1))], [-self.A, self.b[:, None]]])
+        least, high = np.append(halves.h, np.zeros(k)), np.full(n + 1, np.inf)
+        answer = minimise(np.append(np.zeros(n), 1.0), rows, least, np.append(-high[:n], 0.0), high)
+        gain, size = self._shown(halves, answer.rows[: len(halves.h)], answer.rows[len(halves.h) :])
+        bound = 0.0 if gain <= 0 else gain / size * (1 - 4 * _UNIT)
+        return Move(None if answer.point is None else answer.point[:n], bound)
+
+    def deepest(self, row: Floats, radius: float, halves: Halfspaces) -> Move:
+        n, k = halves.G.shape[1], len(self.b)
+        G, h = np.vstack([halves.G, -self.A]), np.append(halves.h, -radius * self.b)
+        depths = np.append(self.units_of_depth(halves), np.zeros(k))
+        answer = maximise_depth(G, h, depths, np.full(n, -np.inf), np.full(n, np.inf))
+        gain, size = self._shown(halves, answer.rows[: len(halves.h)], answer.rows[-k:])
+        return Move(None if answer.point is None else answer.point[:n], gain - radius * size)
+
+    def _shown(self, halves: Halfspaces, multipliers: Floats, facets: Floats) -> tuple[float, float]:
+        """λ·h, and what λᵀG δ can be at size 1: μ·b with Aᵀμ = Gᵀλ, and all of what is left of that equation."""
+        n_terms = len(multipliers) + len(facets) + halves.G.shape[1] + 4
+        gain = multipliers @ halves.h - multipliers @ (halves.errors + n_terms * _UNIT * np.abs(halves.h))
+        rest = np.abs(multipliers @ halves.G - facets @ self.A)
+        rest += n_terms * _UNIT * (multipliers @ np.abs(halves.G) + facets @ np.abs(self.A))
+        return float(gain), float(facets @ self.b * (1 + n_terms * _UNIT) + rest.sum() * self.extent)
+
+    # Two rows that may be moved to a common point.
+
+    def may_meet(self, differences: Floats, radii: Floats) -> NDArray[np.bool_]:
+        eye = np.eye(self.A.shape[1])
+        up, down = self.dual_sizes(eye), self.dual_sizes(-eye)
+        return np.asarray((np.abs(differences) <= (up + down) * (1 + CLOSE)).all(axis=-1))
+
+    def common_point(self, a: Floats, b: Floats, r_a: float, r_b: float) -> Floats | None:
+        n, k = len(a), len(self.b)
+        rows = np.vstack([-self.A, -self.A])
+        least = -np.concatenate([self.b + self.A @ a, self.b + self.A @ b])
+        free = np.full(n + 1, np.inf)
+        slack = np.append(np.zeros(n), -1.0)
+        answer = minimise(slack, np.hstack([rows, -np.ones((2 * k, 1))]), least, -free, free)
+        return None if answer.point is None else answer.point[:n]
+
+    # What weights reach.
+
+    def dual_form(self, n_features: int) -> DualForm:
+        """v = Aᵀ μ with μ >= 0 reaches μ·b."""
+        A, b = self.A, self.b
+        nothing, both = np.zeros(len(b)), np.hstack([A.T, A.T])
+        return DualForm(
+            np.hstack([A.T, np.zeros_like(A.T)]),
+            np.append(b, nothing),
+            np.append(nothing, b),
+            np.vstack([both, -both]),
+            np.zeros(2 * len(b)),
+        )
