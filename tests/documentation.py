@@ -20,6 +20,7 @@ _FILE_NAME = re.compile(r"`([\w.]+\.\w+)`[^`\n]*:\s*$")
 # What may differ from one run or machine to the next.
 _CHANGING = [
     (r"\b(after|proven in) [\d.]+ s", r"\1 ... s"),
+    (r"network  \d+ non-zero weights, margin [\d.e-]+", "network  ... non-zero weights, margin ..."),
     (r"margin [\d.e-]+", "margin ..."),
     (r"memory   [\d.]+ [MG]B", "memory   ... MB"),
     (r"accuracy [\d.]+", "accuracy ..."),

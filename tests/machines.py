@@ -15,8 +15,11 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-# What computes with floats.
-PARTS = "model problem constructions bounds uncertainty search solvers provers conformance properties test_soundness.py"
+# What computes with floats; and pages, which print them.
+PARTS = """
+model problem constructions bounds uncertainty search provers properties proof_files
+conformance/test_losses.py test_soundness.py test_readme.py docs/test_pages.py
+"""
 # What kernels of OpenBLAS need of a CPU. OpenBLAS does not ask, and without it the process would end.
 KERNELS = {"Prescott": "SSE3", "Haswell": "AVX2", "SkylakeX": "AVX512_SKX"}
 

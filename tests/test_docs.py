@@ -18,6 +18,7 @@ def test_the_page_is_up_to_date():
     assert choices.PAGE.read_text(encoding="utf-8") == choices.page(), "run: python docs/choices.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", choices.CHOICES)
 def test_methods_do_what_the_table_says(choice):
     problem = choices.CHOICES[choice]

@@ -1,6 +1,7 @@
 """Squared, absolute and hinge losses: the exact optimum is that of brute force, on every solver."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -41,23 +42,26 @@ def make(name, seed=0, weights="real"):
     if loss.name == "hinge":
         data = Dataset.from_rows(X, rng.integers(0, 2, m), row_weights)
         architecture = Architecture.of(2, (2,), "neuron", (weights, "real"))
-        y = 2.0 * data.y - 1
     else:
         data = Dataset.from_numbers(X, np.round(rng.normal(size=(m, n_outputs)), 2), row_weights)
         architecture = Architecture.of(2, (2,), "neuron", weights, STEP, IDENTITY, n_outputs, intercept)
-        y = data.y
-    problem = Problem(data, architecture, loss)
-    limit = loss.bound
+    return Problem(data, architecture, loss)
+
+
+@cache
+def optimum_of(name):
+    problem, (loss, _, intercept) = make(name), CASES[name]
+    data, limit = problem.dataset, loss.bound
+    y = 2.0 * data.y - 1 if loss.name == "hinge" else data.y
     if limit is None:
         limit = 4.0 if loss.name == "hinge" else 2 * np.ptp(y, axis=0).max() if intercept else 4 * np.abs(y).max()
     kind, ridge = loss.name, getattr(loss, "ridge", 0.0)
-    optimum = best_real_loss(data.X / 2, y, data.weights, 2, kind, ridge=ridge, limit=limit, intercept=intercept)
-    return problem, optimum
+    return best_real_loss(data.X / 2, y, data.weights, 2, kind, ridge=ridge, limit=limit, intercept=intercept)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_solver_finds_the_optimum_of_brute_force(name):
-    problem, optimum = make(name)
+    problem, optimum = make(name), optimum_of(name)
     assert not BACKENDS["cpsat"].accepts(FORMULATIONS["tight"].encode(problem)[0].model)
     n_solved = 0
     for solver, certificate, result in solve_everywhere(problem, time_limit=60):
@@ -72,7 +76,7 @@ def test_every_solver_finds_the_optimum_of_brute_force(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_search_finds_it_too_and_alternating_ends_with_a_true_loss(name):
-    problem, optimum = make(name)
+    problem, optimum = make(name), optimum_of(name)
     certificate, _ = solve(problem, Search(moves=200, starts=8), time_limit=30)
     assert certificate.loss <= optimum * (1 + 1e-6) + 1e-7  # without a bound it may even be better
     certificate, result = solve(problem, Alternating(), time_limit=10)
@@ -81,7 +85,7 @@ def test_search_finds_it_too_and_alternating_ends_with_a_true_loss(name):
 
 
 def test_integer_weights_below_numbers_need_no_margin():
-    problem, _ = make("squared", weights="ternary")
+    problem = make("squared", weights="ternary")
     certificates = [
         solve(problem, Exact(formulation="tight", solver=s))[0] for s in AVAILABLE if s in ("highs", "scip")
     ]
@@ -94,7 +98,7 @@ def test_integer_weights_below_numbers_need_no_margin():
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_start_of_a_network_costs_what_the_network_does(name):
-    problem, _ = make(name)
+    problem = make(name)
     problem = replace(problem, loss=replace(problem.loss, bound=3.0))
     encoding = FORMULATIONS["tight"].encode(problem)[0]
     n_within = 0

@@ -49,7 +49,9 @@ def test_brute_force_finds_the_known_optima(instance):
 
 
 @pytest.mark.parametrize("threshold", ["neuron", "layer", 0.0, 1.0])
-@pytest.mark.parametrize(("hidden", "m"), [((), 10), ((1,), 9), ((2,), 8), ((2, 2), 6)])
+@pytest.mark.parametrize(
+    ("hidden", "m"), [((), 10), ((1,), 9), ((2,), 8), pytest.param((2, 2), 6, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("seed", range(2))
 def test_exact_equals_brute_force_on_random_rows(seed, hidden, m, threshold):
     rng = np.random.default_rng(seed)

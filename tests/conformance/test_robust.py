@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from brute_force import best_robust_loss_on_a_line, best_robust_neuron
-from conftest import make_problem, solve
+from conftest import make_problem, random_network, solve
 from stepnet import Ball, Exact, Polyhedron, Prove
 from stepnet.problem.dataset import Dataset
 
@@ -58,6 +58,7 @@ def test_one_neuron_equals_enumeration(seed, n, norm):
         check_rounds(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
 def test_two_neurons_in_the_plane_agree_and_no_random_network_is_better(norm):
     rng = np.random.default_rng(5)
@@ -71,8 +72,6 @@ def test_two_neurons_in_the_plane_agree_and_no_random_network_is_better(norm):
         check_rounds(result)
         losses.add(certificate.loss)
     assert len(losses) == 1
-    from conftest import random_network
-
     assert min(problem.evaluate(random_network(rng, 2, (2,))) for _ in range(200)) >= losses.pop()
 
 

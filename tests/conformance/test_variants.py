@@ -1,5 +1,7 @@
 """Weight domains, staircases and several classes: the exact optimum is that of brute force, everywhere."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -50,14 +52,18 @@ def make(name, seed):
     hidden = (d,) if d else ()
     choice = weights if d or isinstance(weights, str) else weights[-1]
     architecture = Architecture.of(2, hidden, "neuron", choice, stairs, kind, 3 if output == "argmax" else 1)
-    problem = Problem(Dataset.from_rows(X, y, rng.integers(1, 4, m)), architecture)
+    return Problem(Dataset.from_rows(X, y, rng.integers(1, 4, m)), architecture)
+
+
+@cache
+def optimum_of(name, seed):
+    weights, values, fixed, d, output = VARIANTS[name]
     names = (weights, weights) if isinstance(weights, str) else weights
     brute = {"bit": ("stairs", 1), "ordinal": ("stairs", 2), "argmax": ("argmax", 3)}[output]
     domains = [DOMAINS[one] for one in names]
     scale = 1.0 if domains[0] is not None else 1 / 2  # into [-1, 1], where the margin is meant
-    data = problem.dataset
-    optimum = best_variant_loss(data.X * scale, data.y, d, values, brute, domains, fixed, data.weights)
-    return problem, optimum
+    data = make(name, seed).dataset
+    return best_variant_loss(data.X * scale, data.y, d, values, brute, domains, fixed, data.weights)
 
 
 def answers_by_rationals(network, X):
@@ -71,7 +77,7 @@ def answers_by_rationals(network, X):
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_solver_finds_the_optimum_of_brute_force(name, seed):
-    problem, optimum = make(name, seed)
+    problem, optimum = make(name, seed), optimum_of(name, seed)
     data, n_solved = problem.dataset, 0
     for solver, certificate, result in solve_everywhere(problem):
         n_solved += 1
@@ -84,7 +90,7 @@ def test_every_solver_finds_the_optimum_of_brute_force(name, seed):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_search_finds_it_too_and_alternating_ends_with_a_true_loss(name):
-    problem, optimum = make(name, 0)
+    problem, optimum = make(name, 0), optimum_of(name, 0)
     certificate, _ = solve(problem, Search(moves=2000, starts=10), time_limit=20)
     assert certificate.loss == optimum
     certificate, result = solve(problem, Alternating(), time_limit=20)
@@ -94,7 +100,7 @@ def test_search_finds_it_too_and_alternating_ends_with_a_true_loss(name):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_start_of_a_network_decodes_to_the_same_answers(name):
-    problem, _ = make(name, 0)
+    problem = make(name, 0)
     encoding = FORMULATIONS["tight"].encode(problem)[0]
     for seed in range(10):
         network = random_network(problem, np.random.default_rng(seed))

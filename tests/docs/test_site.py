@@ -13,6 +13,8 @@ pytest.importorskip("sphinx", reason="needs pip install 'stepnet[docs]'")
 pytest.importorskip("myst_parser", reason="needs pip install 'stepnet[docs]'")
 pytest.importorskip("furo", reason="needs pip install 'stepnet[docs]'")
 
+pytestmark = pytest.mark.slow
+
 _LOADS = re.compile(r"<(?:script|img|iframe|link)\b[^>]*>", re.IGNORECASE)
 _ADDRESS = re.compile(r"""(?:src|href)=["']?(?:https?:)?//""", re.IGNORECASE)
 

@@ -129,6 +129,7 @@ def test_a_damaged_checkpoint_is_named_and_left_alone(tmp_path, damage):
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path):
     """Three of the ten moments that benchmarks/kills.py tries."""
     np.savetxt(tmp_path / "d.csv", np.c_[X, Y], delimiter=",", fmt="%g", header="a,b,c,d,y", comments="")

@@ -46,6 +46,7 @@ def test_an_error_in_a_callback_is_raised_and_the_model_is_not_fitted(n_jobs):
     assert classifier.fit(X, Y, on_incumbent=lambda progress: True).certificate_.stop_reason == "callback"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

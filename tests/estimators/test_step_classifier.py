@@ -27,16 +27,24 @@ def quick(**changes):
 
 CHECKED = [
     quick(time_limit=1),
+    quick(output="ordinal", weights="ternary", activation="sign", method=Search(moves=300, starts=1), time_limit=60),
+    quick(hidden=(25,), method="learn"),
+]
+LONG = [
     quick(hidden=(), threshold="layer", time_limit=1),
     quick(output="one_hot", time_limit=1),
     quick(uncertainty=Ball("linf", 0.01), method=Search(moves=40, starts=1), time_limit=60),
-    quick(output="ordinal", weights="ternary", activation="sign", method=Search(moves=300, starts=1), time_limit=60),
-    quick(hidden=(25,), method="learn"),
 ]
 
 
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_s_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(LONG)
+def test_scikit_learn_s_checks_pass_for_longer_fits(estimator, check):
     check(estimator)
 
 

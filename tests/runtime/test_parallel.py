@@ -69,6 +69,7 @@ def test_results_come_as_they_are_finished(n_jobs):
     assert sorted(as_finished(square, [(i,) for i in range(20)], n_jobs)) == [i * i for i in range(20)]
 
 
+@pytest.mark.slow
 def test_what_a_dask_cluster_does_is_the_same():
     distributed = pytest.importorskip("distributed")
     here = StepEnsembleClassifier(3, hidden=(4,), random_state=0).fit(X, Y)
