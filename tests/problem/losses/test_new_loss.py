@@ -70,6 +70,12 @@ def test_the_free_bound_is_what_the_cheapest_answers_cost(rows):
     assert conflict_bound(Problem(dataset, architecture, Distance())).value == cheapest
 
 
+@pytest.mark.parametrize("weight", [1.0, 0.1, 1 / 3, 1e-9])
+def test_a_loss_that_meets_the_free_bound_is_optimal_whatever_rows_weigh(weight):
+    certificate = ordinal(loss=Distance()).fit(ROWS[:3], STARS[:3], [weight] * 3).certificate_
+    assert (certificate.status, certificate.loss) == ("OPTIMAL", 2 * weight)
+
+
 @dataclass(frozen=True)
 class Undecided(AnswerLoss):
     """The last of three answers is no class but a shrug."""
