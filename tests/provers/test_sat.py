@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -109,9 +110,15 @@ def test_an_interrupt_leaves_a_bound_that_holds():
     """Ctrl-C while CaDiCaL is at work."""
     rng = np.random.default_rng(0)
     problem = make_problem(rng.normal(size=(60, 8)), rng.integers(0, 2, 60), (2,))
-    run = Run(problem, Budget(120.0))
+    run = Run(problem, Budget(100.0))
     begin(run, None, separate=False)
-    interrupt = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT))
+
+    def interrupt_once_there_is_a_bound():
+        while run.bound.value <= 0 and run.budget.stop_reason is None:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupt = threading.Thread(target=interrupt_once_there_is_a_bound)
     with run.budget.catching_interrupts():
         interrupt.start()
         Sat().work(run)
