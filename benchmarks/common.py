@@ -12,7 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # bru
 import brute_force  # noqa: F401
 from stepnet.certificate.certificate import Certificate, certify
 from stepnet.certificate.result import Result
-from stepnet.methods.base import Method, Run
+from stepnet.methods.base import Method
+from stepnet.methods.run import Run
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem

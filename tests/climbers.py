@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,9 +19,11 @@ from stepnet.problem.constraint import Constraints
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
-from stepnet.search.local.general import _Climber
-from stepnet.search.local.kernels import Buffers, search
-from stepnet.search.local.local_search import _network, _random_weights, _state
+from stepnet.runtime.limits import Budget
+from stepnet.search.local.general import GeneralClimber
+from stepnet.search.local.kernels import search
+from stepnet.search.local.robust import RobustClimber
+from stepnet.search.local.state import Buffers, State, random_padded, unpadded
 
 NEAR = 1e-7  # a row so near to a threshold may be on either side of it once numbers are rounded
 
@@ -87,6 +90,7 @@ WITH_CLASSES = {
     "argmax without hidden layer": {"output": ARGMAX, "n_outputs": 3, "hidden": ()},
     "argmax of integers": {"output": ARGMAX, "n_outputs": 3, "weights": "ternary", "rows": "lattice"},
     "ordinal": {"output": _ORDINAL},
+    "ordinal above thresholds 0.5": {"output": _ORDINAL, "threshold": 0.5},
     "ordinal of integers": {"output": _ORDINAL, "weights": Integers(2), "rows": "lattice"},
     "few weights": {"sparsity": 6},
     "few weights in a layer": {"sparsity": (4, None)},
@@ -111,10 +115,24 @@ WITH_VALUES = {
 
 CASES = WITH_CLASSES | WITH_VALUES
 
+# What the search for uncertain rows takes.
+UNCERTAIN = {
+    name: CASES[name]
+    for name in (
+        "a single neuron", "one hidden layer", "three hidden layers", "shared thresholds", "thresholds 0.5", "signs",
+        "argmax", "ordinal", "squared", "squared with a bound", "absolute", "hinge",
+    )
+} | {
+    "a step with a fixed threshold": {"activation": Staircase((0, 1), (0.25,))},
+    "ternary weights": {"weights": "ternary"},
+    "two numbers": _numbers(Squared(ridge=0.5), 2, intercept=False),
+}  # fmt: skip
 
-def made(name, seed=0):
+
+def made(name, seed=0, uncertainty=None):
     """The problem of a case."""
-    return problem_of(np.random.default_rng(seed), **CASES[name])
+    choices = (CASES | UNCERTAIN)[name]
+    return replace(problem_of(np.random.default_rng(seed), **choices), uncertainty=uncertainty)
 
 
 def far_rows(network, rows):
@@ -145,14 +163,15 @@ def off_the_rows(problem, network):
     return Network(tuple(layer.with_(layer.weights, layer.thresholds + 1e-3) for layer in network.layers))
 
 
-class General:
-    """The search for any problem."""
+class Climbing:
+    """A climber of a problem, for rows as they are or for uncertain ones."""
 
     def __init__(self, problem, seed):
         rng = np.random.default_rng(seed)
         self.problem, self.rows = problem, problem.scaling.apply(problem.dataset.X)
         start = off_the_rows(problem, random_scaled_network(problem, self.rows, rng))
-        self._climber = _Climber(problem, self.rows, start, rng)
+        kind = RobustClimber if problem.is_uncertain else GeneralClimber
+        self._climber = kind(problem, rng, Budget(), start)
 
     def move(self):
         return self._climber.move()
@@ -177,9 +196,7 @@ class General:
     def penalised(self):
         """What the moves are to lower: with the rows' penalties, or where values are read the loss itself."""
         climber = self._climber
-        if climber.real is not None:
-            return climber.loss
-        return math.fsum(climber.penalties[self.answers != self.problem.dataset.y])
+        return climber.loss if climber.real is not None else math.fsum(climber.penalties * climber.row_costs())
 
     @property
     def answers(self):
@@ -211,10 +228,10 @@ class Compiled:
     def __init__(self, problem, seed):
         rng = np.random.default_rng(seed)
         self.problem, self.rows = problem, problem.scaling.apply(problem.dataset.X)
-        W, t = _random_weights(problem, self.rows, rng)
+        W, t = random_padded(problem, self.rows, rng)
         if problem.architecture.fixed_threshold is None:
             t = np.where(t == 0, 0.0, t + 1e-3)  # past the rows that the hyperplanes were laid through
-        self.state = _state(problem, self.rows, W, t)
+        self.state = State.of(problem, self.rows, W, t)
         self.buffers, self.rng = Buffers.of(self.state), rng
         self.best_W, self.best_t, self.best, self.loss = W.copy(), t.copy(), np.inf, np.nan
         self.learns = problem.architecture.threshold == "neuron"
@@ -256,4 +273,4 @@ class Compiled:
 
     @property
     def best_network(self):
-        return _network(self.problem, self.best_W, self.best_t)
+        return unpadded(self.problem, self.best_W, self.best_t)

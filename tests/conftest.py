@@ -12,8 +12,8 @@ from hypothesis import settings
 from stepnet.certificate.certificate import certify
 from stepnet.errors import SolverError
 from stepnet.formulations.registry import FORMULATIONS
-from stepnet.methods.base import Run
 from stepnet.methods.exact import Exact
+from stepnet.methods.run import Run
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset

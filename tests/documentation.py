@@ -63,6 +63,15 @@ def steady(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
+def defined_in(page: str) -> dict[str, object]:
+    """The names of the blocks of a page that define classes, as its readers would have them."""
+    reader = Reader(DOCS / page, Path())
+    for block in blocks(reader.page):
+        if block.kind == "python" and "class " in block.text:
+            reader.run(block.text)
+    return reader.names
+
+
 class Reader:
     """Someone who follows a page line by line in an empty folder."""
 
@@ -74,7 +83,7 @@ class Reader:
     def read(self) -> None:
         for block in blocks(self.page):
             if block.kind == "python":
-                self.printed = self._run(block.text)
+                self.printed = self.run(block.text)
                 continue
             if block.kind == "text" and self.printed is not None:
                 _require_same(self.printed, block.text, "the block above")
@@ -87,10 +96,10 @@ class Reader:
                     self._type(command, output)
             self.printed = None
 
-    def _run(self, code: str) -> str:
+    def run(self, code: str) -> str:
         printed = io.StringIO()
         with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed):
-            exec(compile(code, str(self.page), "exec"), self.names)
+            exec(compile(code, str(self.page), "exec", dont_inherit=True), self.names)
         return printed.getvalue()
 
     def _type(self, command: str, output: str) -> None:

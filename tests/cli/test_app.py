@@ -288,7 +288,7 @@ def test_fit_for_the_worst_case(tmp_path):
     result = stepnet("fit", "far.csv", *options, "--radius", "1.2", "--norm", "l2", "--out", "m.json", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "OPTIMAL for all networks: worst-case loss 0 of 4" in result.stdout
-    assert "l2 ball of radius 1.2; loss 0 of 4 without moves" in result.stdout
+    assert "l2 ball of radius 1.2; loss 0 of 4 without perturbations" in result.stdout
     assert stepnet("verify", "m.json", "far.csv", "--target", "c", cwd=tmp_path).returncode == 0
     result = stepnet("attack", "m.json", "far.csv", "--norm", "l2", "--radius", "1.2", cwd=tmp_path)
     assert "100.0 %" in result.stdout

@@ -59,7 +59,7 @@ def test_every_solver_finds_the_optimum_of_brute_force(name, seed):
     for solver, certificate, result in solve_everywhere(problem):
         n_solved += 1
         assert (certificate.loss, certificate.status) == (optimum, "OPTIMAL"), solver
-        assert problem.constraints.refuses(result.network) is None
+        assert problem.refuses(result.network) is None
     assert n_solved >= 2
 
 
@@ -68,9 +68,9 @@ def test_search_finds_it_too_and_alternating_keeps_the_constraints(name):
     problem, optimum = make(name), optimum_of(name)
     certificate, result = solve(problem, Search(moves=1000, starts=10), time_limit=20)
     assert certificate.loss == optimum
-    assert problem.constraints.refuses(result.network) is None
+    assert problem.refuses(result.network) is None
     _, result = solve(problem, Alternating(), time_limit=10)
-    assert problem.constraints.refuses(result.network) is None
+    assert problem.refuses(result.network) is None
 
 
 @pytest.mark.parametrize("weights", ["real", "ternary"])

@@ -10,9 +10,10 @@ from stepnet.bounds.bound import Bound
 from stepnet.bounds.evidence import BranchAndBound
 from stepnet.errors import InvalidInputError, SolverFailure
 from stepnet.formulations.paper import Paper
-from stepnet.methods.base import Run
 from stepnet.methods.exact import Exact
+from stepnet.methods.journal import Journal
 from stepnet.methods.prove import Prove
+from stepnet.methods.run import Run
 from stepnet.runtime.limits import Budget
 
 
@@ -77,7 +78,7 @@ def test_a_gap_ends_early():
 
 
 def test_a_callback_can_end_the_fit():
-    run = Run(hard_problem(), Budget(30), callbacks=(lambda progress: True,))
+    run = Run(hard_problem(), Budget(30), journal=Journal((lambda progress: True,)))
     Exact().work(run)
     assert run.result().stop_reason == "callback"
     assert run.budget.elapsed < 10
@@ -89,7 +90,7 @@ def test_a_callback_that_raises_is_not_swallowed(formulation):
         if progress.stage == formulation:
             raise ZeroDivisionError("on purpose")
 
-    run = Run(hard_problem(40, (2,)), Budget(30), callbacks=(fail,))
+    run = Run(hard_problem(40, (2,)), Budget(30), journal=Journal((fail,)))
     with pytest.raises(ZeroDivisionError, match="on purpose"):
         Exact(formulation=formulation).work(run)
 
@@ -199,15 +200,19 @@ def wide_problem(hidden, threshold="neuron", n_features=6):
     return make_problem(rng.normal(size=(40, n_features)), rng.integers(0, 2, 40), hidden, threshold)
 
 
+def first_way(problem, solver="auto"):
+    return Exact(solver=solver).plan(problem).ways[0].name
+
+
 def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named():
     ways = [((1,), "auto", "one_neuron"), ((), "auto", "one_neuron"), ((2,), "auto", "sat"), ((6,), "auto", "tight")]
     for hidden, solver, name in [*ways, ((2,), "highs", "gates"), ((2, 2), "auto", "tight")]:
-        assert Exact(solver=solver).check(wide_problem(hidden)).name == name
+        assert first_way(wide_problem(hidden), solver) == name
     for hidden, name in [((), "cells"), ((3,), "cells"), ((5,), "cells"), ((6,), "tight")]:
-        assert Exact().check(wide_problem(hidden, n_features=3)).name == name
-    assert Exact().check(wide_problem((2,), "layer")).name == "tight"
+        assert first_way(wide_problem(hidden, n_features=3)) == name
+    assert first_way(wide_problem((2,), "layer")) == "tight"
     weighted = make_problem([[0.0], [1.0]], [0, 1], (2,), sample_weight=[0.1234, 0.77])
-    assert Exact().check(weighted).name == "cells"
+    assert first_way(weighted) == "cells"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +243,7 @@ def test_a_cut_off_rests_on_a_loss_that_is_computed_again():
     problem = noisy_problem()
     run = Run(problem, Budget(30))
     Exact().work(run)
-    run.loss, run.bound, run.free_bound = 0.5, Bound(), Bound()  # a lie
+    run.best.loss, run.best.bound, run.best.free_bound = 0.5, Bound(), Bound()  # a lie
     Exact().close(run)
     assert run.loss == problem.evaluate(run.network) == 1
     assert run.bound.value == 1

@@ -14,6 +14,7 @@ from stepnet.problem.problem import Problem
 
 REAL, TERNARY = (Architecture.of(2, (2,), "neuron", weights) for weights in ("real", "ternary"))
 NAMES = ["age", "weight"]
+DATA = Dataset.from_rows([[0.0, 1.0], [1.0, 0.0]], [0, 1])
 
 
 def network(hidden, output):
@@ -22,22 +23,22 @@ def network(hidden, output):
 
 def test_sparsity_counts_all_layers_or_each():
     full, thin = network([[1, 1], [1, 1]], [1, 1]), network([[1, 0], [0, 0]], [1, 0])
-    assert Constraints.of(REAL, 2).refuses(thin) is None
-    assert "6 non-zero weights" in Constraints.of(REAL, 2).refuses(full)
-    assert Constraints.of(REAL, (4, 1)).refuses(thin) is None
-    assert Constraints.of(REAL, (4, 1)).refuses(full)
-    assert Constraints.of(REAL, (None, 2)).refuses(full) is None
+    assert Constraints.of(REAL, 2).refuses(thin, DATA) is None
+    assert "6 non-zero weights" in Constraints.of(REAL, 2).refuses(full, DATA)
+    assert Constraints.of(REAL, (4, 1)).refuses(thin, DATA) is None
+    assert Constraints.of(REAL, (4, 1)).refuses(full, DATA)
+    assert Constraints.of(REAL, (None, 2)).refuses(full, DATA) is None
     assert not Constraints.of(REAL, "fewest").restrict
 
 
 def test_an_input_that_may_only_raise_the_score_does():
     up = Constraints.of(REAL, None, Raises("age"), NAMES)
-    assert up.refuses(network([[1, -1], [0, 1]], [1, 2])) is None
-    assert "age may only raise" in up.refuses(network([[-1, 1], [0, 1]], [1, 2]))
-    assert up.refuses(network([[1, 1], [0, 1]], [1, -2]))
+    assert up.refuses(network([[1, -1], [0, 1]], [1, 2]), DATA) is None
+    assert "age may only raise" in up.refuses(network([[-1, 1], [0, 1]], [1, 2]), DATA)
+    assert up.refuses(network([[1, 1], [0, 1]], [1, -2]), DATA)
     down = Constraints.of(REAL, None, [Lowers(0)])
-    assert down.refuses(network([[-1, 1], [0, 1]], [1, 2])) is None
-    assert down.refuses(network([[1, 1], [0, 1]], [1, 2]))
+    assert down.refuses(network([[-1, 1], [0, 1]], [1, 2]), DATA) is None
+    assert down.refuses(network([[1, 1], [0, 1]], [1, 2]), DATA)
 
 
 def test_scores_of_a_fit_rise_with_the_input_only():
@@ -59,8 +60,8 @@ def test_rows_follow_the_units_of_the_features():
     (row,) = problem.scaled_rows()
     inside = network([[1.0, 0.001], [0, 0]], [1, 1])
     outside = network([[1.0, 1.0], [0, 0]], [1, 1])
-    assert constraints.refuses(inside) is None
-    assert "tilt" in constraints.refuses(outside)
+    assert constraints.refuses(inside, problem.dataset) is None
+    assert "tilt" in constraints.refuses(outside, problem.dataset)
     assert row.holds([layer.weights for layer in problem.scale(inside).layers])
     assert not row.holds([layer.weights for layer in problem.scale(outside).layers])
 

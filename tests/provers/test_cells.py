@@ -8,9 +8,9 @@ import pytest
 import brute_force
 from conftest import make_problem, solve
 from stepnet.errors import NotAcceptedError
-from stepnet.methods.base import Run
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
+from stepnet.methods.run import Run
 from stepnet.provers.bits import largest
 from stepnet.provers.cells import Cells, _all_sets, _exact_signs, _sign_patterns, independent_axes
 from stepnet.provers.oracle import Neuron, Oracle, integer_rows

@@ -6,9 +6,9 @@ import pytest
 import brute_force
 from conftest import make_problem, solve
 from stepnet.errors import NotAcceptedError
-from stepnet.methods.base import Run
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
+from stepnet.methods.run import Run
 from stepnet.provers.one_neuron import OneNeuron
 from stepnet.runtime.limits import Budget
 

@@ -11,9 +11,9 @@ import pytest
 import brute_force
 from conftest import make_problem, solve
 from stepnet.errors import NotAcceptedError
-from stepnet.methods.base import Run
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
+from stepnet.methods.run import Run
 from stepnet.problem.dataset import Dataset
 from stepnet.provers.pool import Pool
 from stepnet.provers.sat import Sat

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from conftest import make_problem, solve
-from stepnet.methods.base import Run
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
+from stepnet.methods.run import Run
 from stepnet.provers.sat import Sat
 from stepnet.runtime.compiling import Compiling
 from stepnet.runtime.limits import Budget
@@ -35,7 +35,7 @@ def begun(callback):
     """A fit that has a network to report, and tells a callback from now on."""
     run = Run(make_problem([[0.0], [1.0], [2.0]], [0, 1, 0], (1,)), Budget(60.0))
     begin(run, None, separate=False)
-    run.stage, run.callbacks = "search", (callback,)
+    run.stage, run.journal.callbacks = "search", (callback,)
     return run
 
 

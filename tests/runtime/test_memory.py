@@ -7,7 +7,7 @@ import pytest
 
 from stepnet import Exact, StepClassifier
 from stepnet.errors import OutOfMemoryError
-from stepnet.methods import exact
+from stepnet.methods import plan
 from stepnet.runtime import memory
 
 
@@ -39,7 +39,7 @@ def test_training_says_so_before_it_starts(monkeypatch):
 
 
 def test_a_program_that_is_too_large_is_not_built(monkeypatch):
-    monkeypatch.setattr(exact, "available", lambda: 1e6)
+    monkeypatch.setattr(plan, "available", lambda: 1e6)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
     clf = StepClassifier((2, 2), method=Exact(formulation="tight"), time_limit=30, random_state=0).fit(X, y)

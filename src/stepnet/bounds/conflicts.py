@@ -19,7 +19,8 @@ def conflict_bound(problem: Problem, cover: Cover | None = None) -> Bound:
     dataset, loss = problem.dataset, problem.loss
     if problem.scenarios is not None:
         return Bound()
-    value = loss.conflict_cost(dataset)
+    architecture = problem.architecture
+    value = loss.conflict_cost(dataset, architecture.output.n_answers(architecture.n_outputs))
     if problem.is_uncertain and loss.counts_errors:
         value = max((cover or lightest_cover(problem)).value, value)
         if step := dataset.granularity:

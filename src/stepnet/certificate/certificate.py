@@ -12,6 +12,7 @@ from stepnet.bounds.old_words import evidence_of, scope_of
 from stepnet.bounds.scope import Scope
 from stepnet.certificate.result import Result
 from stepnet.errors import ModelFileError
+from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.sets import Uncertainty
 
@@ -25,7 +26,7 @@ class Certificate:
     loss : float
         What the training rows cost, by ``measure``, computed in exact arithmetic.
     measure : str
-        "misclassified" (their weight), "squared error", "absolute error" or "hinge loss".
+        "misclassified" (their weight), "squared error", "absolute error", "hinge loss", or what another loss says.
     bound : float
         No network within ``scope`` has a smaller loss.
     gap : float
@@ -101,6 +102,11 @@ class Certificate:
         """The solver whose word the bound is; empty if anyone can recompute it without one."""
         return self.evidence.claimed_by
 
+    @property
+    def counts_errors(self) -> bool:
+        """Whether the loss is a weight of rows, of which there are ``total_weight``."""
+        return self.measure == MISCLASSIFIED.measure
+
     def __str__(self) -> str:
         claimed = f", claimed by {self.claimed_by}" if self.claimed_by else ""
         return "\n".join(
@@ -126,7 +132,7 @@ class Certificate:
         return f"{'worst-case ' if self.uncertainty else ''}{self._measured(self.loss)}"
 
     def _measured(self, loss: float) -> str:
-        if self.measure == "misclassified":
+        if self.counts_errors:
             return f"loss {loss:.6g} of {self.total_weight:.6g}"
         return f"{self.measure} {loss:.6g}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from stepnet.bounds.bound import Bound
 from stepnet.model.network import Network
@@ -30,7 +31,8 @@ class Result:
     rounds: tuple[Round, ...] = ()  # of column-and-constraint generation, where rows are uncertain
     subsystems: tuple[Subsystem, ...] = field(default=(), repr=False)  # rows that no neuron gets right together
     ways: tuple[str, ...] = ()  # to an exact answer that were tried, and why
-    points: Points = field(default=(), repr=False)  # the trace in short, with that of runs this one went on from
+    points: Points = field(default=(), repr=False)  # the trace in short, with that of runs this one resumes
+    plan: Any = field(default=None, repr=False)  # what the method was going to do
 
 
 def points_of(trace: Sequence[Progress]) -> Points:

@@ -28,12 +28,13 @@ def fit_shown(
     from stepnet import save
     from stepnet.runtime.view import showing
 
+    estimator.columns_ = rows.columns  # which have the names that constraints speak of
     with showing(estimator.time_limit) as show:
         estimator.fit(rows.X, rows.y, rows.weights, on_incumbent=lambda now: show(now) or is_enough(now), **given)
     if out is not None:
         estimator.feature_names_in_ = np.array(rows.names, dtype=object)
-        if not rows.columns.is_plain:
-            estimator.columns_ = rows.columns
+        if rows.columns.is_plain:
+            del estimator.columns_
         save(estimator, out)
         del estimator.feature_names_in_  # the rows here are plain arrays; only the file keeps the names
 

@@ -216,20 +216,15 @@ def ball_of(norm: str, radius: float) -> Any:
 
 
 def method_of(name: str, formulation: str, solver: str) -> Any:
-    from stepnet import Alternating, Exact, Learn, Prove, Search
+    """A plain name where nothing else is chosen, so that Python and the command line mean the same."""
+    from stepnet.methods import registry
 
-    exact = Exact(formulation=formulation, solver=solver)
-    alternating = Alternating(formulation="tight" if formulation == "auto" else formulation, solver=solver)
-    methods: dict[str, Any] = {
-        "prove": Prove(exact=exact),
-        "learn": Learn(),
-        "search": Search(),
-        "exact": exact,
-        "alternating": alternating,
-    }
-    if name not in methods:
-        raise InvalidInputError(f"--method {name} is not known; choose one of {', '.join(methods)}.")
-    return methods[name]
+    if name not in registry.METHODS:
+        raise InvalidInputError(f"--method {name} is not known; choose one of {', '.join(registry.METHODS)}.")
+    options = {"formulation": formulation, "solver": solver}
+    chosen = {option: value for option, value in options.items() if value != "auto"}
+    method = registry.method_of(name, **chosen)
+    return method if chosen else name
 
 
 def class_weight_of(given: list[str] | None, labels: Any) -> Any:
@@ -269,8 +264,7 @@ def constraints_of(raises: list[str] | None, lowers: list[str] | None, names: li
     for name in (*(raises or []), *(lowers or [])):
         if name not in names:
             raise InvalidInputError(f"there is no feature {name!r} to constrain; the features are {', '.join(names)}.")
-    found = [Raises(names.index(name)) for name in raises or []]
-    return [*found, *(Lowers(names.index(name)) for name in lowers or [])] or None
+    return [*map(Raises, raises or []), *map(Lowers, lowers or [])] or None
 
 
 def check_folder(out: Path) -> None:

@@ -21,7 +21,7 @@ def refitted(problem: Problem, network: Network, budget: Budget | None = None) -
     candidate = _replaced(problem, network, best_last_layer, budget)
     if problem.refuses(candidate):
         return network
-    return candidate if problem.evaluate(candidate) <= problem.evaluate(network) else network
+    return candidate if problem.evaluate(candidate) <= problem.price(network) else network
 
 
 def cautious(problem: Problem, network: Network, budget: Budget | None = None) -> Network:
@@ -46,7 +46,15 @@ def best_last_layer(problem: Problem, signals: Floats, budget: Budget) -> LastLa
 
 
 def cautious_last_layer(problem: Problem, signals: Floats, budget: Budget) -> LastLayer:
-    """For new rows: least squares with the ridge of the loss, or else one chosen by cross-validation."""
-    loss, y, weights = problem.loss, problem.dataset.y, problem.dataset.weights
-    ridge, limit = loss.ridge or ridge_for_new_rows(signals, y, weights), np.inf if loss.bound is None else loss.bound
-    return least_squares(signals, y, weights, ridge, limit, intercept=problem.architecture.intercept, budget=budget)
+    """For new rows: least squares with the ridge of the loss, or else one chosen by cross-validation.
+
+    Losses that pay no squares choose the intercepts themselves.
+    """
+    loss, y, row_weights = problem.loss.of_values, problem.dataset.y, problem.dataset.weights
+    assert loss is not None
+    ridge = loss.ridge or ridge_for_new_rows(signals, y, row_weights)
+    limit, intercept = np.inf if loss.bound is None else loss.bound, problem.architecture.intercept
+    weights, intercepts = least_squares(signals, y, row_weights, ridge, limit, intercept=intercept, budget=budget)
+    if intercept and not loss.pays_squares:
+        intercepts = loss.best_constants(y - signals @ weights.T, row_weights, np.zeros(len(y), dtype=np.int64))[0]
+    return weights, intercepts

@@ -71,7 +71,7 @@ def constant_network(problem: Problem, code: int) -> Network:
     """
     architecture, fixed = problem.architecture, problem.architecture.fixed_threshold
     largest = float(max(np.abs(column).max() for column in problem.dataset.X.T)) * architecture.n_features
-    given = feasible_weights(problem) if problem.constraints.restrict else None
+    given = feasible_weights(problem) if problem.constraints.restrict_weights else None
     layers, n_inputs = [], architecture.n_features
     for k, (width, kind, domain) in enumerate(
         zip(architecture.widths, architecture.activations, architecture.domains, strict=True)

@@ -21,7 +21,7 @@ def random_scaled_network(problem: Problem, rows: Floats, rng: np.random.Generat
     architecture = problem.architecture
     layers: list[Layer] = []
     signals = rows
-    given = feasible_weights(problem, rng) if problem.constraints.restrict else None
+    given = feasible_weights(problem, rng) if problem.constraints.restrict_weights else None
     for k, (width, domain) in enumerate(zip(architecture.widths, architecture.domains, strict=True)):
         shape = (width, signals.shape[1])
         weights = rng.choice(domain.values, shape) if domain.is_integer else rng.normal(size=shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -22,12 +23,10 @@ from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import require_same_data, verify
 from stepnet.errors import InvalidInputError, SolverError
 from stepnet.estimators.checkpoint import Checkpoint, Reached
-from stepnet.methods.alternating import Alternating
-from stepnet.methods.base import Method, Run
 from stepnet.methods.exact import Exact
 from stepnet.methods.learn import Learn
-from stepnet.methods.prove import Prove
-from stepnet.methods.search import Search
+from stepnet.methods.registry import method_of
+from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints
@@ -46,14 +45,6 @@ from stepnet.uncertainty.sets import Uncertainty, checked_radii
 
 _COPIES = 3  # of the rows, that training needs at most: sorted, scaled, and at work
 FLOATS = [np.float64, np.float32]  # other types become the first
-
-METHODS: dict[str, type[Method]] = {
-    "prove": Prove,
-    "learn": Learn,
-    "search": Search,
-    "exact": Exact,
-    "alternating": Alternating,
-}
 
 
 class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
@@ -163,7 +154,8 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         return problem
 
     def _problem_of(self, dataset: Dataset, architecture: Architecture, task: str) -> Problem:
-        names = getattr(self, "feature_names_in_", None)
+        columns = getattr(self, "columns_", None)
+        names = getattr(self, "feature_names_in_", None if columns is None else columns.features)
         constraints = Constraints.of(architecture, self.sparsity, self.constraints, names)
         if self.uncertainty is not None:
             if not isinstance(self.uncertainty, Uncertainty):
@@ -191,7 +183,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         checkpoint: Any = None,
         resume: bool = False,
     ) -> None:
-        budget, method = self._budget(), checked_method(self.method)
+        budget, method = self._budget(), method_of(self.method)
         if checkpoint is not None and isinstance(method, Learn):
             raise InvalidInputError(
                 "method='learn' has no network to keep before it ends; leave the checkpoint out, or use method='prove'."
@@ -235,22 +227,27 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         checkpoint: Checkpoint | None = None,
     ) -> None:
         """Run the method and keep what it found; ``known`` is a bound that holds from the outset."""
-        method, seed = checked_method(self.method), self._seed()
-        run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed, pool=pool or Pool())
+        method, seed = method_of(self.method), self._seed()
+        run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed, method.plan(problem), pool or Pool())
+        if self.verbose > 1:
+            sys.stderr.write(f"{run.plan}\n")
         reached = None if checkpoint is None else checkpoint.reached()
         if reached is not None:
-            start, known, run.earlier = reached.network, reached.bound, reached.trace
+            start, known, run.journal.earlier = reached.network, reached.bound, reached.trace
             run.budget = budget = budget.after(reached.seconds)
         with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
             if known is not None:
                 run.raise_bound(known)
-            run.callbacks = tuple(
-                callback for callback in (_keeper(run, checkpoint), show, on_incumbent) if callback is not None
+            run.journal.callbacks = tuple(
+                callback
+                for callback in (_of_networks(_keeper(run, checkpoint)), show, _of_networks(on_incumbent))
+                if callback is not None
             )
             method.work(run, start)
+        result = run.result()
         if checkpoint is not None:
             checkpoint.keep(Reached.of(run))
-        self._keep(run.result(), problem)
+        self._keep(result, problem)
 
     def _keep(self, result: Result, problem: Problem) -> None:
         """Certify what was found."""
@@ -270,17 +267,13 @@ def _keeper(run: Run, checkpoint: Checkpoint | None) -> Callback | None:
     return None if checkpoint is None else lambda progress: checkpoint.keep(Reached.of(run))
 
 
+def _of_networks(callback: Callback | None) -> Callback | None:
+    """Called once there is a network."""
+    return callback and (lambda progress: progress.network is not None and callback(progress))
+
+
 def checked_weights(sample_weight: Any, rows: Any) -> Any:
     return None if sample_weight is None else _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-
-
-def checked_method(method: object) -> Method:
-    if isinstance(method, str) and method in METHODS:
-        return METHODS[method]()
-    if isinstance(method, Method):
-        return method
-    names = ", ".join(map(repr, METHODS))
-    raise InvalidInputError(f"method={method!r} is not known; choose {names}, or an object such as Exact().")
 
 
 def checked_limit(time_limit: object) -> float:

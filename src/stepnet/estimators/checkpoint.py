@@ -18,7 +18,7 @@ from stepnet.bounds.old_words import evidence_of, scope_of
 from stepnet.certificate.result import Points
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.parameters import plain
-from stepnet.methods.base import Run
+from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.runtime.files import write_atomically
@@ -46,7 +46,7 @@ class Reached:
     def of(cls, run: Run) -> Reached:
         if run.network is None:
             raise RuntimeError("there is no network to keep yet")
-        return cls(run.network, run.loss, run.best_bound, run.points, run.budget.elapsed, run.is_proven)
+        return cls(run.network, run.loss, run.best.best_bound, run.journal.points, run.budget.elapsed, run.is_proven)
 
     def to_dict(self) -> dict[str, Any]:
         return {

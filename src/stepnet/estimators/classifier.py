@@ -18,7 +18,6 @@ from stepnet.estimators.base import FLOATS, BaseStep
 from stepnet.model.activations.registry import output_of
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
-from stepnet.problem.constraint import Raises
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
@@ -43,6 +42,11 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         check_is_fitted(self)
         return self.network_.decision(validate_data(self, X, reset=False, dtype=FLOATS))
 
+    @property
+    def _votes(self) -> bool:
+        """Whether there is a network for each pair of classes."""
+        return self.output == "one_vs_one" and len(self.classes_) > 2
+
     def _require_whole(self, problem: Problem) -> None:
         n_classes = int(problem.dataset.y.max()) + 1
         if self.output == "one_vs_one" and n_classes > 2:
@@ -60,17 +64,11 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         check_classification_targets(y)
         weights = self._all_weights(y, weights)
         codes = _codes(y, self.classes_, weights)
-        if self.loss != "misclassified" and len(self.classes_) > 2 and self.output != "one_vs_one":
-            raise InvalidInputError(
-                f"loss={self.loss!r} tells two classes apart; use output='one_vs_one' for {len(self.classes_)} classes."
-            )
-        if self.output == "one_vs_one" and len(self.classes_) > 2 and _has_direction(self.constraints):
-            raise InvalidInputError(
-                "a vote of pairs may fall where each of them rises, so Raises and Lowers do not go with "
-                "output='one_vs_one'. Use output='ordinal'."
-            )
         dataset = Dataset.from_rows(rows, codes, weights, radii)
-        return self._problem_of(dataset, self._architecture(rows.shape[1]), "classes")
+        problem = self._problem_of(dataset, self._architecture(rows.shape[1]), "classes")
+        if self._votes:
+            _require_votes(problem)
+        return problem
 
     def _all_weights(self, y: Any, weights: Any) -> Any:
         """Those of the rows times those of their classes."""
@@ -90,9 +88,19 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         return vote_problem(problem, self.network_) if is_vote else problem
 
 
-def _has_direction(constraints: object) -> bool:
-    given = constraints if isinstance(constraints, list | tuple) else (constraints,)
-    return any(isinstance(one, Raises) for one in given)
+def _require_votes(problem: Problem) -> None:
+    """Raise if what is asked of all classes does not follow from what is asked of each pair."""
+    if problem.loss.weighs_answers:
+        raise InvalidInputError(
+            f"loss={problem.loss.name!r} compares all classes, and each network of a vote knows two of them. "
+            f"Use output='one_hot' or 'ordinal'."
+        )
+    lost = [one for one in problem.constraints.restrictions if not one.holds_in_votes]
+    if lost:
+        raise InvalidInputError(
+            f"a vote of pairs may break what each of them keeps, so {type(lost[0]).__name__} does not go with "
+            f"output='one_vs_one'. Use output='ordinal'."
+        )
 
 
 def _classes(y: NDArray[Any]) -> NDArray[Any]:

@@ -136,8 +136,8 @@ class OnlineMixin(BaseStep):
 
     def _known_bound(self, problem: Problem) -> Bound | None:
         """What the earlier rows prove for all; the units that a margin is meant in must be the same."""
-        if getattr(self, "class_weight", None) == "balanced":
-            return None  # new rows change the weights of the earlier ones
+        if getattr(self, "class_weight", None) == "balanced" or problem.constraints.need_rows:
+            return None  # new rows change the weights of the earlier ones, or which networks are admitted
         is_same = self._scaling.equals(problem.scaling) and not problem.loss.reads_values
         return carried(self.certificate_, is_same_scope=is_same)
 

@@ -12,7 +12,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from stepnet.estimators.checkpoint import Checkpoint, Reached
-from stepnet.methods.base import Method, Run
+from stepnet.methods.base import Method
+from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem

@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from stepnet.errors import InvalidInputError
 from stepnet.formulations.base import Formulation
 from stepnet.formulations.paper import Paper
-from stepnet.methods.alternating import Alternating
-from stepnet.methods.exact import Exact
-from stepnet.methods.learn import Learn
-from stepnet.methods.prove import Prove
-from stepnet.methods.search import Search
+from stepnet.methods.registry import METHODS
 from stepnet.model.activations.staircase import Staircase
 from stepnet.problem.constraint import Constraint, Lowers, Raises
 from stepnet.problem.losses.registry import LOSSES
@@ -21,9 +18,14 @@ from stepnet.problem.weights import Integers, Real
 from stepnet.uncertainty.ball import Ball
 from stepnet.uncertainty.polyhedron import Polyhedron
 
-_METHODS = {kind.__name__: kind for kind in (Alternating, Exact, Learn, Prove, Search)}
-_OPTIONS: tuple[type[Any], ...] = (*LOSSES.values(), Ball, Constraint, Lowers, Paper, Polyhedron, Raises, Staircase)
-_PARTS = {kind.__name__: kind for kind in _OPTIONS}
+_REGISTER = "A loss of your own goes into LOSSES of stepnet.problem.losses.registry first."
+_METHODS = {kind.__name__: kind for kind in METHODS.values()}
+_OPTIONS: tuple[type[Any], ...] = (Ball, Constraint, Lowers, Paper, Polyhedron, Raises, Staircase)
+
+
+def _parts() -> dict[str, type[Any]]:
+    """Option objects by name; losses may have been added since."""
+    return {kind.__name__: kind for kind in (*_OPTIONS, *LOSSES.values())}
 
 
 def plain(value: Any) -> Any:
@@ -44,7 +46,7 @@ def plain(value: Any) -> Any:
             end: None if np.isinf(getattr(value, end)) else float(getattr(value, end)) for end in ("lower", "upper")
         }
         return {"object": "Constraint", "fields": {"terms": terms, "name": value.name, **ends}}
-    if type(value).__name__ in _PARTS:
+    if type(value) in _parts().values():
         fields = {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.init}
         return {"object": type(value).__name__, "fields": fields}
     if isinstance(value, Formulation):
@@ -60,7 +62,7 @@ def plain(value: Any) -> Any:
         return {"object": "float", "fields": {"text": str(value)}}
     if isinstance(value, str | int | float | bool | None):
         return value
-    raise TypeError(f"the parameter {value!r} has no form in a file")
+    raise InvalidInputError(f"the parameter {value!r} has no form in a file. {_REGISTER}")
 
 
 def restored(value: Any) -> Any:
@@ -81,4 +83,7 @@ def restored(value: Any) -> Any:
         return float(fields["text"])
     if name == "dict":
         return dict(fields["items"])
-    return (_METHODS | _PARTS)[name](**fields)
+    kinds = _METHODS | _parts()
+    if name not in kinds:
+        raise InvalidInputError(f"the parameter {name} is not known here. {_REGISTER}")
+    return kinds[name](**fields)

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from stepnet.bounds.bound import Bound
 from stepnet.errors import InvalidInputError
-from stepnet.estimators.base import checked_method, checked_n_jobs
+from stepnet.estimators.base import checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.online import OnlineMixin
 from stepnet.estimators.pairs import train_pairs
 from stepnet.methods.base import Method
+from stepnet.methods.registry import method_of
 from stepnet.model.network import Network
 from stepnet.model.votes import pairwise_votes
 from stepnet.problem.problem import Problem
@@ -43,7 +44,7 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
         How a network tells more than two classes apart: a network for each pair and a vote; one output
         neuron a class, of which the largest answers; one output neuron with a threshold between any
         two neighbouring classes. Ties go to the first class.
-    loss : "misclassified", "hinge" or Hinge(bound=...), default="misclassified"
+    loss : "misclassified", "hinge", Hinge(bound=...) or another loss, default="misclassified"
         What training makes small: the weight of wrong rows, or for two classes by how much the value of
         the output misses 1 or -1.
     sparsity : int, tuple, "fewest" or None, default=None
@@ -205,13 +206,13 @@ class StepClassifier(OnlineMixin, BaseStepClassifier):
     ) -> None:
         """One network, or for several classes one for each pair of them and their vote as one network."""
         n_classes = len(self.classes_)
-        if self.output != "one_vs_one" or n_classes == 2:
+        if not self._votes:
             super()._solve(problem, budget, start, on_incumbent, known, pool, checkpoint)
             return
         starts = getattr(self, "_pair_networks", None)
         if start is not None and (starts is None or start is not self.network_):
             raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
-        method, n_jobs = checked_method(self.method), checked_n_jobs(self.n_jobs)
+        method, n_jobs = method_of(self.method), checked_n_jobs(self.n_jobs)
         with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
             callbacks = [callback for callback in (show, on_incumbent) if callback is not None]
             starts = None if start is None else starts

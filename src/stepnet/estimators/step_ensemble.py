@@ -109,7 +109,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
             seed = self._seed()
             n_classes = len(self.classes_)
             parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
-            method.require(parts[0])
+            method.plan(parts[0])
             if n_classes > 2:
                 require_votes(problem, n_classes, self.n_estimators)
             self.members_ = _train_members(parts, self.n_estimators, method, seed, budget, n_jobs)

@@ -13,8 +13,8 @@ from stepnet.certificate.certificate import Certificate, certify
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import checked_limit, checked_n_jobs
 from stepnet.estimators.step_classifier import StepClassifier
-from stepnet.methods.base import Run
 from stepnet.methods.prove import Prove
+from stepnet.methods.run import Run
 from stepnet.model.network import Layer, Network
 from stepnet.provers.pool import Pool
 from stepnet.runtime.limits import Budget

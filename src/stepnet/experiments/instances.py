@@ -23,8 +23,8 @@ from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.experiments.cell import PAPER_SEED
 from stepnet.experiments.table import ResultTable
 from stepnet.formulations.registry import formulation_for
-from stepnet.methods.base import Run
 from stepnet.methods.prove import Prove
+from stepnet.methods.run import Run
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem

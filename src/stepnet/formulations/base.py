@@ -48,6 +48,7 @@ class Formulation(ABC):
     """A way to write problems as programs. The optimum is the best over all of its programs."""
 
     name: ClassVar[str]
+    is_layered: ClassVar[bool] = False  # whether the layers of its one program can be solved for in turn
 
     @abstractmethod
     def accepts(self, problem: Problem) -> Answer:
@@ -58,10 +59,10 @@ class Formulation(ABC):
         """The programs of the problem."""
 
 
-def refuses_set(problem: Problem, name: str) -> str:
-    """Why a formulation does not take the problem's uncertainty, or nothing if it does."""
+def refuses_programs(problem: Problem, name: str) -> str:
+    """Why no formulation takes the problem itself, or nothing if some may."""
     if not problem.is_uncertain:
-        return ""
+        return problem.refuses_proofs
     return (
         f"formulation={name!r} takes finitely many points a row; a set of moves has infinitely many. "
         f"Use method=Exact(formulation={name!r}), which generates the points that matter."

@@ -19,6 +19,7 @@ class Bilinear(Formulation):
     """
 
     name = "bilinear"
+    is_layered = True
 
     def accepts(self, problem: Problem) -> Answer:
         return accepts_layered(problem, _STYLE)

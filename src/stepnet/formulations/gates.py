@@ -8,7 +8,7 @@ import numpy as np
 
 from stepnet.bounds.scope import Scope
 from stepnet.errors import YES, Answer
-from stepnet.formulations.base import Encoding, Formulation, normalised, refuses_set, safe_margin
+from stepnet.formulations.base import Encoding, Formulation, normalised, refuses_programs, safe_margin
 from stepnet.model.arithmetic import Floats
 from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates, read_gate
 from stepnet.model.network import Layer, Network
@@ -36,7 +36,7 @@ class Gates(Formulation):
 
     def accepts(self, problem: Problem) -> Answer:
         architecture = problem.architecture
-        if reason := refuses_set(problem, self.name):
+        if reason := refuses_programs(problem, self.name):
             return Answer(reason)
         if len(architecture.hidden) != 1:
             return Answer(

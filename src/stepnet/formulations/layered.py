@@ -41,7 +41,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepnet.errors import YES, Answer
-from stepnet.formulations.base import refuses_set
+from stepnet.formulations.base import refuses_programs
 from stepnet.formulations.layered_builder import LayeredBuilder
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.formulations.style import Style
@@ -53,7 +53,7 @@ _LARGEST_INTEGER = 2.0**40
 def accepts_layered(problem: Problem, style: Style) -> Answer:
     """Any depth, threshold, activation, output and domain; integers need data on a grid not too fine."""
     architecture = problem.architecture
-    if reason := refuses_set(problem, style.name):
+    if reason := refuses_programs(problem, style.name):
         return Answer(reason)
     if problem.has_plain_steps:
         return YES
@@ -63,11 +63,6 @@ def accepts_layered(problem: Problem, style: Style) -> Answer:
             f"Use formulation='tight'."
         )
     loss = problem.loss
-    if not (loss.reads_values or loss.counts_errors):
-        return Answer(f"loss={loss.name!r} is not written as a program. Use method='search'.")
-    output = architecture.output
-    if not (output.has_levels or output.is_compared or output.gives_numbers):
-        return Answer(f"an output by {output.name} is not written as a program. Use method='search'.")
     if problem.constraints.fewest and loss.reads_values:
         return Answer("sparsity='fewest' is for misclassified rows. Use a number of non-zero weights instead.")
     if reason := loss.refuses_architecture(architecture):

@@ -29,6 +29,7 @@ class Paper(Formulation):
     """
 
     name: ClassVar[str] = "paper"
+    is_layered = True
     two_sided: bool = False
 
     @property

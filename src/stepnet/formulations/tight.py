@@ -22,6 +22,7 @@ class Tight(Formulation):
     """
 
     name = "tight"
+    is_layered = True
 
     def accepts(self, problem: Problem) -> Answer:
         return accepts_layered(problem, _STYLE)

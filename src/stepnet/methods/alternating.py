@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,12 +10,14 @@ from sklearn.base import BaseEstimator
 
 from stepnet.certificate.result import Claim
 from stepnet.constructions.random_network import random_network
-from stepnet.errors import Answer, SolverFailure
+from stepnet.errors import NotAcceptedError, SolverFailure
 from stepnet.formulations.halves import half
 from stepnet.formulations.layered_encoding import LayeredEncoding
-from stepnet.formulations.registry import accepted_formulation, formulation_for
-from stepnet.methods.base import Method, Run, logger
+from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
+from stepnet.methods.journal import logger
+from stepnet.methods.plan import Plan, ways_of
+from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.search.polish.polish import centred
@@ -45,21 +47,24 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
     solver: str = "auto"
     half_share: float = 0.5
 
-    def accepts(self, problem: Problem) -> Answer:
+    def plan(self, problem: Problem) -> Plan:
         if problem.uncertainty is not None:
-            return Answer("method='alternating' knows no worst case. Use method='prove' for uncertain rows.")
-        formulation, answer = accepted_formulation(self.formulation, problem)
-        if formulation.name == "gates":
-            return Answer(
-                "Alternating takes formulation='tight' or 'paper'; the programs of 'gates' have no layers to alternate "
-                "between."
+            raise NotAcceptedError("method='alternating' knows no worst case. Use method='prove' for uncertain rows.")
+        ways, refused = ways_of(self.formulation, problem, "any")
+        if refused and not ways:
+            raise NotAcceptedError(refused[-1][1])
+        formulation = ways[0].formulation
+        if formulation is None or not formulation.is_layered:
+            raise NotAcceptedError(
+                f"Alternating takes formulation='tight' or 'paper'; the programs of {ways[0].name!r} have no layers to "
+                f"alternate between."
             )
-        return answer
+        return replace(Plan.of(problem, "free bounds", "programs of odd and even layers in turn"), ways=ways)
 
     def work(self, run: Run, start: Network | None = None) -> None:
-        problem = run.problem
-        self.require(problem)
-        (encoding,) = formulation_for(self.formulation, problem).encode(problem)
+        problem, formulation = run.problem, self.planned(run).ways[0].formulation
+        assert formulation is not None
+        (encoding,) = formulation.encode(problem)
         assert isinstance(encoding, LayeredEncoding)
         backend = backend_for(self.solver, encoding.model)
         begin(run, start, separate=False)
@@ -94,7 +99,7 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
             outcome = backend.solve(task)
         except SolverFailure as failure:
             logger.warning("%s", failure)
-            run.trouble = "solver failed"
+            run.journal.trouble = "solver failed"
             return network, loss
         if outcome.point is None:
             return network, loss
@@ -102,7 +107,7 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
         verified = run.offer(found)
         title = f"{backend.title} {backend.version()}"
         claimed = outcome.objective * run.problem.accuracy.unit
-        run.claims.append(Claim(f"{encoding.name}, {'H1' if odd else 'H2'}", title, claimed, verified))
+        run.journal.claims.append(Claim(f"{encoding.name}, {'H1' if odd else 'H2'}", title, claimed, verified))
         better = centred(run.problem, found)
         verified = run.offer(better)
         return (better, verified) if verified <= loss else (network, loss)

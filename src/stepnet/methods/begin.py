@@ -7,15 +7,17 @@ from stepnet.bounds.overlaps import lightest_cover
 from stepnet.constructions.last_layer import refitted
 from stepnet.constructions.linear import constant_network, linear_network
 from stepnet.errors import InvalidInputError
-from stepnet.methods.base import Run
 from stepnet.methods.construct import construct
+from stepnet.methods.run import Run
 from stepnet.model.network import Network
 
 _SHARE = 0.15  # of the time, for the linear program
 _ROBUST_SHARE = 0.3  # of the time, for robust neurons and votes
 
 
-def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: bool = True) -> None:
+def begin(
+    run: Run, start: Network | None, *, constants: bool = True, separate: bool = True, bounds: bool = True
+) -> None:
     """Offer the start and the constant networks; raise the conflict bound; try a linear separation."""
     problem = run.problem
     if start is not None:
@@ -25,7 +27,7 @@ def begin(run: Run, start: Network | None, *, separate: bool = True, bounds: boo
             raise InvalidInputError(f"start is not a network of this problem: {reason}.")
         run.offer(start)
     run.stage = "constants"
-    for code in problem.loss.constants(problem.dataset):
+    for code in problem.loss.constants(problem.dataset) if constants else ():
         run.offer(refitted(problem, constant_network(problem, code), run.budget))
     is_covered = bounds and problem.is_uncertain and problem.loss.counts_errors
     cover = lightest_cover(problem) if is_covered else None

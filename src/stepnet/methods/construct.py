@@ -11,7 +11,7 @@ from stepnet.constructions.linear import embedded
 from stepnet.constructions.literals import offer_literals
 from stepnet.constructions.stable import StableNeurons
 from stepnet.constructions.votes import offer_votes
-from stepnet.methods.base import Run
+from stepnet.methods.run import Run
 
 _MOST_NUMBERS = 2_000_000  # of the rows, for programs of all of them
 

@@ -12,8 +12,8 @@ the paper has them, a round adds one scenario that moves all rows at once, and t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,16 +22,13 @@ from stepnet.bounds.evidence import OfMasters
 from stepnet.certificate.result import Round
 from stepnet.constructions.linear import linear_network
 from stepnet.constructions.robust_neuron import robust_rows
-from stepnet.methods.base import Run
+from stepnet.methods.run import Run
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.search.local.local_search import Effort, accepts_search, kernels_ready, local_search
 from stepnet.uncertainty.scenarios import Scenarios
-
-if TYPE_CHECKING:
-    from stepnet.methods.exact import Exact
 
 _SEARCH_SHARE = 0.1  # of the time left, for a network of the master before its program
 _SEARCH = Effort(moves=5_000, starts=2)
@@ -55,11 +52,11 @@ def nominal_master(problem: Problem, *, joint: bool = False) -> Problem:
 
 
 class Generation:
-    """Rounds of master and adversary on one run."""
+    """Rounds of master and adversary on one run; ``close`` finds the optimum of a master problem, or comes near it."""
 
-    def __init__(self, run: Run, exact: Exact) -> None:
-        self.run, self.exact, self.problem = run, exact, run.problem
-        self.joint = exact.scenarios == "joint"
+    def __init__(self, run: Run, close: Callable[[Run], None], *, joint: bool = False, searches: bool = True) -> None:
+        self.run, self.close, self.problem = run, close, run.problem
+        self.joint, self.searches = joint, searches
         self.points = [self.problem.dataset.X.astype(np.float64)]
         # What holds for the problem need not hold for a master, which has fewer points; what holds for a master
         # holds for the next, which has more.
@@ -81,7 +78,7 @@ class Generation:
             self._note(n_before, claimed)
             if self.run.is_over or not self._add_points(network):
                 if not self.run.is_over and loss > claimed + self.problem.accuracy.tolerance:
-                    self.run.trouble = "finished; some rows are neither safe nor broken"
+                    self.run.journal.trouble = "finished; some rows are neither safe nor broken"
                 return
 
     @property
@@ -91,20 +88,23 @@ class Generation:
 
     def _note(self, scenarios: int, claimed: float) -> None:
         run = self.run
-        run.rounds.append(Round(scenarios, claimed, run.loss, min(run.bound.value, run.loss), run.budget.elapsed))
+        run.journal.rounds.append(
+            Round(scenarios, claimed, run.loss, min(run.bound.value, run.loss), run.budget.elapsed)
+        )
 
     def _solve(self, master: Problem) -> tuple[Network | None, float]:
         """The best network of the master and its loss there; its bound is one for the problem."""
-        part = Run(master, self.run.budget, self.run.n_jobs, self.run.seed, bound=self.known)
+        part = Run(master, self.run.budget, self.run.n_jobs, self.run.seed, self.run.plan)
+        part.best.bound = self.known
         if self.run.network is not None:
             part.offer(self.run.network)
-        if self.exact.search_share and not self.joint:
+        if self.searches:
             self._search(part)
         if not part.is_over:
-            self.exact.close(part)
-        self.run.claims.extend(part.claims)
-        if part.trouble:
-            self.run.trouble = part.trouble
+            self.close(part)
+        self.run.journal.claims.extend(part.journal.claims)
+        if part.journal.trouble:
+            self.run.journal.trouble = part.journal.trouble
         bound = part.bound
         if bound.value > self.run.bound.value:
             # A margin is asked at the perturbed rows of the master too.
@@ -149,7 +149,7 @@ class Generation:
             return
         local_search(
             surrogate,
-            seed=part.seed + len(self.run.rounds),
+            seed=part.seed + len(self.run.journal.rounds),
             offer=part.offer,
             budget=part.budget.until(part.budget.elapsed + _SEARCH_SHARE * part.budget.remaining),
             should_stop=lambda: part.is_over,

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
 
-from stepnet.errors import Answer
-from stepnet.methods.base import Method, Run
+from stepnet.errors import NotAcceptedError
+from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
+from stepnet.methods.plan import Plan
+from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.search.descent.descent import KERNELS, DescentOptions, accepts_descent, descend_network
@@ -38,12 +40,14 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     rate: float = 0.02
     strength: float = 1.0
 
-    def accepts(self, problem: Problem) -> Answer:
-        return accepts_descent(problem)
+    def plan(self, problem: Problem) -> Plan:
+        if not (answer := accepts_descent(problem)):
+            raise NotAcceptedError(answer.reason)
+        return Plan.of(problem, "free bounds", f"descent, {self.epochs} passes over the rows")
 
     def work(self, run: Run, start: Network | None = None) -> None:
-        self.require(run.problem)
-        begin(run, start, separate=False)
+        self.planned(run)
+        begin(run, start, constants=False, separate=False)
         run.compiles(KERNELS)  # which any answer needs, also where that takes longer than the limit
         run.announce("learning")
         network = descend_network(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
-from stepnet.errors import Answer
-from stepnet.methods.base import Method, Run
+from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
-from stepnet.methods.exact import Exact
-from stepnet.methods.search import effort_before_proof, search_within
+from stepnet.methods.exact import Exact, stages_before
+from stepnet.methods.plan import Plan
+from stepnet.methods.run import Run
+from stepnet.methods.search import effort_before, search_within
+from stepnet.methods.thinning import thin
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.local.local_search import Effort, accepts_search
+from stepnet.search.local.local_search import Effort
 from stepnet.search.polish.polish import centred, polished
 
 
@@ -36,22 +39,30 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
     search_share: float = 0.3
     sparse: bool = False
 
-    def accepts(self, problem: Problem) -> Answer:
-        return self.exact.accepts(problem)
+    @classmethod
+    def of(cls, **options: Any) -> Self:
+        """With options of its own, and those of the exact method by the same names."""
+        own = {name: options.pop(name) for name in ("exact", "search_share", "sparse") if name in options}
+        exact = {"exact": Exact.of(search_share=0.0, **options)} if options else {}
+        return cls(**exact | own)
+
+    def plan(self, problem: Problem) -> Plan:
+        plan = self.exact.plan(problem)
+        return replace(plan, stages=stages_before(problem, bounds=True, search_share=self.search_share))
 
     def work(self, run: Run, start: Network | None = None) -> None:
-        way = self.exact.check(run.problem)
+        plan = self.planned(run)
         begin(run, start)
-        if not run.is_over and self.search_share and accepts_search(run.problem):
+        if not run.is_over and self.search_share and plan.search:
             # Where the exact program is out of reach, the search may have all of the time.
-            is_last = not self.exact.has_time(run)
-            effort = Effort(starts=10**9) if is_last else effort_before_proof(run.problem, way)
+            is_last = not plan.has_time(run.budget)
+            effort = Effort(starts=10**9) if is_last else effort_before(plan.ways[0], run.problem)
             search_within(run, 1.0 if is_last else self.search_share, effort)
         if not run.is_over:
             self.exact.close(run)
-        self.exact.thin(run)
+        thin(run, self.exact.solver)
         run.stage = "polish"
-        if run.fewest is not None:
+        if run.best.fewest is not None:
             run.reshape(centred)
             return
         sparse = self.sparse or run.problem.constraints.fewest

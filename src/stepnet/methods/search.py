@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
 
-from stepnet.errors import Answer
-from stepnet.methods.base import Method, Run
+from stepnet.errors import NotAcceptedError
+from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
+from stepnet.methods.plan import Plan, Way
+from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.provers.base import Prover
-from stepnet.provers.cells import Cells, estimate
 from stepnet.search.local.local_search import Effort, accepts_search, local_search, search_kernels
 from stepnet.search.polish.polish import centred
 
@@ -38,34 +36,32 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
     moves: int = 20_000
     starts: int | None = None
 
-    def accepts(self, problem: Problem) -> Answer:
-        return accepts_search(problem)
+    def plan(self, problem: Problem) -> Plan:
+        if not (answer := accepts_search(problem)):
+            raise NotAcceptedError(answer.reason)
+        return Plan.of(problem, "free bounds and linear separation", "local search")
 
     def work(self, run: Run, start: Network | None = None) -> None:
-        self.require(run.problem)
+        self.planned(run)
         begin(run, start)
         if not run.is_over:
             search_within(run, 1.0, Effort(moves=self.moves, starts=self.starts or 10**9))
         run.reshape(centred)
 
 
-# Before an exact proof, for what only the general search takes.
-BRIEF = Effort(moves=2_000, starts=3)
+# Before an exact answer, for what only the general search takes.
+_BRIEF = Effort(moves=2_000, starts=3)
 _ROBUST_SMALL, _ROBUST = Effort(moves=300, starts=2), Effort(moves=3_000, starts=8)
 _SMALL = 200  # rows × neurons: generation of scenarios may prove something
 
 
-def effort_before_proof(problem: Problem, way: object) -> Effort:
-    """How long to search before an exact program or a proof; proofs find networks themselves."""
-    if isinstance(way, Cells):
-        n_planes, _ = estimate(problem.dataset.n_rows, problem.dataset.n_features)
-        return Effort(
-            moves=min(max(100, n_planes // 20), 2_000), starts=1
-        )  # enumeration needs a cut-off, not a good one
-    if isinstance(way, Prover):
-        return Effort(starts=4)
+def effort_before(way: Way, problem: Problem) -> Effort:
+    """How long to search before an exact answer; provers find networks themselves."""
+    if way.prover is not None:
+        moves = way.prover.moves_before(problem)
+        return Effort(starts=4) if moves is None else Effort(moves=moves, starts=1)
     if not problem.is_uncertain:
-        return Effort(starts=8) if problem.is_plain else BRIEF
+        return Effort(starts=8) if problem.is_plain else _BRIEF
     is_small = problem.dataset.n_rows * sum(problem.architecture.widths) <= _SMALL
     return _ROBUST_SMALL if is_small else _ROBUST
 
@@ -89,20 +85,3 @@ def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
         n_jobs=run.n_jobs,
         start=run.network,
     )
-
-
-@contextmanager
-def improving(run: Run) -> Iterator[None]:
-    """Inside, every better network that is offered is the start of a short local search."""
-
-    def search_on() -> None:
-        stage, run.on_better = run.stage, None
-        if not run.is_over:
-            search_within(run, 0.1, Effort(moves=2_000, starts=1))
-        run.stage, run.on_better = stage, search_on
-
-    run.on_better = search_on
-    try:
-        yield
-    finally:
-        run.on_better = None

@@ -21,7 +21,7 @@ from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.registry import from_plain, to_plain
 from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Floats, activations
-from stepnet.model.rules import Words, hidden_names
+from stepnet.model.rules import Words, hidden_names, output_names
 
 _CHUNK = 200_000  # entries of a layer computed at a time: they should stay in the cache
 
@@ -235,7 +235,7 @@ class Network:
         for k, layer in enumerate(self.layers):
             is_output = k == len(self.layers) - 1
             answers = [f"{value:g}" for value in layer.activation.values] if is_output else ()
-            own = _output_names(layer) if is_output else hidden_names(self.widths, k)
+            own = output_names(layer.width) if is_output else hidden_names(self.widths, k)
             for name, weights, ends in zip(own, layer.weights.tolist(), layer.thresholds.tolist(), strict=True):
                 ends = ends if isinstance(ends, list) else [ends]
                 rule = words.rule(layer.activation, weights, ends, names, values=values, answers=answers)
@@ -307,7 +307,3 @@ def _numbers(values: Any, n_axes: int) -> Floats:
     if array.ndim != n_axes or n_axes == 0 or (array.size and array.dtype.kind not in "iuf"):
         raise TypeError(f"{str(values)[:40]} is not a list of numbers")
     return array.astype(np.float64)
-
-
-def _output_names(layer: Layer) -> list[str]:
-    return ["output"] if layer.width == 1 else [f"output {j + 1}" for j in range(layer.width)]

@@ -118,6 +118,10 @@ class Words:
         return float(self.number(value)) != value
 
 
+def output_names(width: int) -> list[str]:
+    return ["output"] if width == 1 else [f"output {j + 1}" for j in range(width)]
+
+
 def hidden_names(widths: Sequence[int], k: int) -> list[str]:
     """Of the neurons of layer ``k``, from 0: h1, h2, ..., or h1.1, h1.2, ... where there are several such layers."""
     mark = "h" if len(widths) == 2 else f"h{k + 1}."

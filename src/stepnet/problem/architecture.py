@@ -54,6 +54,8 @@ class Architecture:
                 f"threshold={threshold!r} is for steps; a Staircase has thresholds of its own, fixed in "
                 f"Staircase(values, thresholds) or learned. Use threshold='neuron'."
             )
+        if rule != "neuron" and output.is_unusual:
+            raise InvalidInputError(f"output={output.name!r} learns its thresholds. Use threshold='neuron'.")
         domains = weight_domains(weights, len(widths) + 1)
         if output.gives_numbers:
             domains = _with_real_output(domains, weights, widths)

@@ -1,16 +1,20 @@
-"""Constraints on weights: how many may be non-zero, and linear ones of the user.
+"""Constraints on networks: how many weights may be non-zero, and restrictions of the user.
 
 A weight has a name: (layer, neuron, input), layers counted from 1, neurons and inputs from 0; inputs of
 the first layer also have the names of features. A real step neuron may be multiplied by any positive
 number without changing an answer, so its constraints must not change either: they concern one neuron and
 have 0 on the right. Integer weights, and real weights of outputs that are numbers, take any.
+
+Restrictions that are linear in weights give rows. Others look at the rows of the data and what the network answers:
+they are asked where a loss is evaluated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -18,6 +22,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
+from stepnet.problem.dataset import Dataset
 from stepnet.runtime.numbers import is_finite_number, is_integer
 
 _TOLERANCE = 1e-6  # relative: solvers keep rows of several weights up to some rounding
@@ -49,8 +54,23 @@ class Row:
         return self.lower - slack <= value <= self.upper + slack
 
 
+class Restriction:
+    """What a network must keep to: linear rows of its weights, or whatever can be read off its answers."""
+
+    needs_rows: ClassVar[bool] = False  # whether it looks at rows and answers, which programs and proofs do not know
+    holds_in_votes: ClassVar[bool] = False  # whether a vote keeps it if all of its members do
+
+    def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
+        """Those that weights must satisfy."""
+        return []
+
+    def refuses(self, network: Network, dataset: Dataset) -> str | None:
+        """Where it needs rows: why the network is not admitted, or None if it is."""
+        return None
+
+
 @dataclass(frozen=True)
-class Constraint:
+class Constraint(Restriction):
     """A linear constraint: ``lower <= Σ coefficient · weight <= upper``.
 
     Parameters
@@ -74,6 +94,8 @@ class Constraint:
     upper: float = np.inf
     name: str = ""
 
+    holds_in_votes = True
+
     def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
         title = self.name or f"{self.lower:g} <= {self.terms} <= {self.upper:g}"
         if not isinstance(self.terms, Mapping) or not self.terms:
@@ -89,7 +111,7 @@ class Constraint:
 
 
 @dataclass(frozen=True)
-class Raises:
+class Raises(Restriction):
     """The input may only raise the score: no answer falls as the input grows.
 
     That is sure if its weights in the first layer and all weights above are not negative; networks
@@ -126,12 +148,13 @@ class Lowers(Raises):
 
 @dataclass(frozen=True)
 class Constraints:
-    """All of them: rows, and how many weights may be non-zero in each layer and in all."""
+    """All of them: rows, how many weights may be non-zero in each layer and in all, and what the user gave."""
 
     rows: tuple[Row, ...] = ()
     layer_limits: tuple[int | None, ...] = ()
     total_limit: int | None = None
     fewest: bool = False  # of all networks with the least loss one with the fewest non-zero weights
+    restrictions: tuple[Restriction, ...] = ()
 
     @classmethod
     def of(
@@ -143,24 +166,24 @@ class Constraints:
     ) -> Constraints:
         """From what a user typed, checked."""
         given = () if constraints is None else constraints
-        if isinstance(given, Constraint | Raises):
+        if isinstance(given, Restriction):
             given = (given,)
-        if not isinstance(given, list | tuple) or not all(isinstance(one, Constraint | Raises) for one in given):
+        if not isinstance(given, list | tuple) or not all(isinstance(one, Restriction) for one in given):
             raise InvalidInputError(
                 f"constraints={constraints!r} must be a list or tuple of Constraint, Raises and Lowers objects."
             )
         rows = tuple(row for one in given for row in one.rows(architecture, feature_names))
-        n_layers = len(architecture.widths)
+        made, n_layers = partial(cls, rows, restrictions=tuple(given)), len(architecture.widths)
         sparsity = sparsity.tolist() if isinstance(sparsity, np.ndarray | np.generic) else sparsity
         if sparsity is None:
-            return cls(rows)
+            return made()
         if sparsity == "fewest":
-            return cls(rows, fewest=True)
+            return made(fewest=True)
         if is_integer(sparsity) and sparsity >= 0:
-            return cls(rows, total_limit=int(sparsity))
+            return made(total_limit=int(sparsity))
         limits = tuple(sparsity) if isinstance(sparsity, tuple | list) else ()
         if len(limits) == n_layers and all(one is None or (is_integer(one) and one >= 0) for one in limits):
-            return cls(rows, layer_limits=limits)
+            return made(layer_limits=limits)
         raise InvalidInputError(
             f"sparsity={sparsity!r} must be the largest number of non-zero weights in all layers, a tuple of such "
             f"numbers (or None), one for each of the {n_layers} layers, 'fewest', or None."
@@ -169,7 +192,17 @@ class Constraints:
     @property
     def restrict(self) -> bool:
         """Whether some networks are not admitted."""
+        return self.restrict_weights or self.need_rows
+
+    @property
+    def restrict_weights(self) -> bool:
+        """Whether some are not for their weights."""
         return bool(self.rows or self.has_limits)
+
+    @property
+    def need_rows(self) -> bool:
+        """Whether some are not for what they answer."""
+        return any(one.needs_rows for one in self.restrictions)
 
     @property
     def has_limits(self) -> bool:
@@ -191,7 +224,7 @@ class Constraints:
         limit = self.layer_limits[layer] if self.layer_limits else None
         return float(room if limit is None else min(room, limit - counts[layer]))
 
-    def refuses(self, network: Network) -> str | None:
+    def refuses(self, network: Network, dataset: Dataset) -> str | None:
         """Why the network is not admitted, or None if it is."""
         weights = [layer.weights for layer in network.layers]
         for k in range(len(weights)):
@@ -200,7 +233,8 @@ class Constraints:
         for row in self.rows:
             if not row.holds(weights):
                 return f"it breaks the constraint {row.name!r}"
-        return None
+        reasons = (one.refuses(network, dataset) for one in self.restrictions if one.needs_rows)
+        return next((reason for reason in reasons if reason is not None), None)
 
 
 UNCONSTRAINED = Constraints()

@@ -22,7 +22,7 @@ from stepnet.uncertainty.scenarios import Scenarios
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import Worst
 
-_REMEMBERED = 4  # worst cases
+_REMEMBERED = 4  # losses and worst cases
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,32 @@ class Problem:
         Where rows are uncertain, that of the worst case; a row whose worst case was not settled counts with what
         it may cost at most.
         """
-        reason = self.refuses(network)
-        if reason is not None:
-            raise InvalidInputError(f"the network is not one of this problem: {reason}.")
+        loss = self.price(network)
+        if math.isinf(loss) and (reason := self.refuses(network)) is not None:
+            raise _not_admitted(reason)
+        return loss
+
+    def price(self, network: Network) -> float:
+        """The loss of a network, infinite where the constraints do not admit it: they know what it answers."""
+        for other, loss in self._losses:
+            if other is network:
+                return loss
+        loss = self._price(network)
+        self._losses[:] = [*self._losses[-_REMEMBERED + 1 :], (network, loss)]
+        return loss
+
+    @cached_property
+    def _losses(self) -> list[tuple[Network, float]]:
+        """Of the last networks, which are often asked for again; networks do not change."""
+        return []
+
+    def _price(self, network: Network) -> float:
+        if (reason := self.architecture.refuses(network)) is not None:
+            raise _not_admitted(reason)
+        if self.constraints.refuses(network, self.dataset) is not None:
+            return math.inf
+        if (reason := self.loss.refuses(network)) is not None:
+            raise _not_admitted(reason)
         if self.uncertainty is None:
             return self.loss.evaluate(self.dataset, network)
         if self.scenarios is not None:
@@ -57,13 +80,16 @@ class Problem:
         """What each row costs after the worst move that its set allows, and where; remembered for a few networks."""
         if not isinstance(self.uncertainty, Uncertainty):
             raise InvalidInputError("a worst case needs an uncertainty set, such as Ball('linf', 0.1).")
-        known: list[tuple[Network, Worst]] = self.__dict__.setdefault("_known_worst", [])
-        for other, worst in known:
+        for other, worst in self._worst_cases:
             if other is network:
                 return worst
         worst = self.loss.worst_case(network, self.uncertainty, self.dataset, self.radii)
-        known[:] = [*known[-_REMEMBERED + 1 :], (network, worst)]
+        self._worst_cases[:] = [*self._worst_cases[-_REMEMBERED + 1 :], (network, worst)]
         return worst
+
+    @cached_property
+    def _worst_cases(self) -> list[tuple[Network, Worst]]:
+        return []
 
     def total(self, costs: Floats) -> float:
         """Costs of rows times their weights."""
@@ -86,14 +112,30 @@ class Problem:
         """What the rows stand for, where they are points of fewer rows."""
         return self.uncertainty if isinstance(self.uncertainty, Scenarios) else None
 
-    @property
+    @cached_property
     def nominal(self) -> Problem:
         """The same without any move."""
         return self if self.uncertainty is None else replace(self, uncertainty=None)
 
     def refuses(self, network: Network) -> str | None:
         """Why the network is not one of this problem, or None if it is."""
-        return self.architecture.refuses(network) or self.loss.refuses(network) or self.constraints.refuses(network)
+        return (
+            self.architecture.refuses(network)
+            or self.loss.refuses(network)
+            or self.constraints.refuses(network, self.dataset)
+        )
+
+    @property
+    def refuses_proofs(self) -> str:
+        """Why neither programs nor proofs take it, whatever its size; nothing if some may."""
+        output, way_out = self.architecture.output, "Use method='search'."
+        if self.loss.weighs_answers:
+            return f"loss={self.loss.name!r} is not written as a program or a proof. {way_out}"
+        if output.is_unusual:
+            return f"output={output.name!r} is not written as a program or a proof. {way_out}"
+        if self.constraints.need_rows:
+            return f"constraints on answers are not written as a program or a proof. {way_out}"
+        return ""
 
     @property
     def is_plain(self) -> bool:
@@ -157,3 +199,7 @@ class Problem:
     def scale(self, network: Network) -> Network:
         """A network for the original rows, as one for the scaled rows."""
         return Network((self.scaling.scale(network.layers[0]), *network.layers[1:]))
+
+
+def _not_admitted(reason: str) -> InvalidInputError:
+    return InvalidInputError(f"the network is not one of this problem: {reason}.")

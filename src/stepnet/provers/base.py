@@ -23,11 +23,20 @@ from stepnet.runtime.limits import Budget
 class Host(Protocol):
     """What a proof asks of the fit: the best verified loss, and to be told of networks and bounds."""
 
-    problem: Problem
-    budget: Budget
-    loss: float
-    seed: int
-    pool: Pool
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def budget(self) -> Budget: ...
+
+    @property
+    def loss(self) -> float: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def pool(self) -> Pool: ...
 
     def offer(self, network: Network) -> float: ...
 
@@ -53,6 +62,10 @@ class Prover(ABC):
     def reason(self, problem: Problem) -> str:
         """What speaks for this proof, of a problem that it takes."""
 
+    def moves_before(self, problem: Problem) -> int | None:
+        """How many moves of a local search find a cut-off that is good enough; None for as many as usual."""
+        return None
+
     @abstractmethod
     def work(self, host: Host) -> None:
         """Offer networks and raise bounds until the host is over, or nothing is left to try."""
@@ -73,6 +86,8 @@ def accepts_correct_sets(problem: Problem, name: str) -> Answer:
     """One hidden layer of few neurons, each with a threshold and real weights of its own, and two classes."""
     architecture = problem.architecture
     instead = "Use formulation='tight'."
+    if reason := problem.refuses_proofs:
+        return Answer(reason)
     if problem.is_uncertain or problem.scenarios is not None:
         return Answer(f"formulation={name!r} takes rows that are certain. {instead}")
     if len(architecture.hidden) > 1 or max(architecture.hidden, default=1) > MAX_GATE_INPUTS:

@@ -87,6 +87,11 @@ class Cells(Prover):
         n_planes, _ = estimate(n_rows, n_features)
         return f"through {n_features} of {n_rows} rows there are only {n_planes} hyperplanes"
 
+    def moves_before(self, problem: Problem) -> int:
+        """Enumeration needs a cut-off, not a good one."""
+        n_planes, _ = estimate(problem.dataset.n_rows, problem.dataset.n_features)
+        return min(max(100, n_planes // 20), 2_000)
+
     def work(self, host: Host) -> None:
         problem, data = host.problem, host.problem.dataset
         on = np.asarray(data.y == 1)

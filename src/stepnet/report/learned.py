@@ -11,7 +11,7 @@ import numpy as np
 from stepnet.model.activations.base import Activation
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
-from stepnet.model.rules import Words, hidden_names
+from stepnet.model.rules import Words, hidden_names, output_names
 
 _MOST_WORK = 20_000_000  # rows × neurons × neurons above, up to which it is asked which rows a neuron decides
 _BINS = 12
@@ -164,9 +164,7 @@ def _importances(network: Network) -> list[Floats]:
 
 
 def _answers_by(activation: Activation) -> str:
-    if activation.is_compared:
-        return "the largest score is the answer"
-    return "numbers" if activation.gives_numbers else activation.name
+    return activation.reading or ("numbers" if activation.gives_numbers else activation.name)
 
 
 def _rows_at(layer: Layer, levels: Any, j: int) -> tuple[int, ...] | None:
@@ -178,4 +176,4 @@ def _rows_at(layer: Layer, levels: Any, j: int) -> tuple[int, ...] | None:
 def _output_names(layer: Layer, names: Names) -> list[str]:
     if layer.activation.is_compared:
         return list(names.classes)
-    return list(names.targets) or ["output"]
+    return list(names.targets) or output_names(layer.width)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.model.activations.staircase import Staircase
 from stepnet.model.arithmetic import Floats
 from stepnet.model.intervals import doubt_of, ranges_of_sums
 from stepnet.model.network import Layer, Network
@@ -60,7 +59,6 @@ class Above:
     def _below(self, k: int, low: Integers, high: Integers) -> tuple[Floats, Floats]:
         least, most = _ranges(self.first, low, high)
         for layer in self.layers[:k]:
-            assert isinstance(layer.activation, Staircase)  # as are all layers below the last
             low, high = layer.activation.level_ranges(layer.weights, layer.thresholds, least, most)
             least, most = _ranges(layer, low, high)
         return least, most

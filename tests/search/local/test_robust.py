@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from climbers import UNCERTAIN, Climbing, made
 from conftest import make_problem
 from stepnet import Ball, Polyhedron, StepClassifier, StepRegressor
 from stepnet.bounds.overlaps import lightest_cover
@@ -14,8 +15,8 @@ from stepnet.constructions.votes import offer_votes
 from stepnet.datasets import make_paper_random
 from stepnet.problem.constraint import Constraints
 from stepnet.runtime.limits import Budget
+from stepnet.search.local.climb import climb_once
 from stepnet.search.local.local_search import accepts_search
-from stepnet.search.local.robust import search_robust_once
 from stepnet.search.local.robust_lines import sure_events, threshold_events_of
 from stepnet.uncertainty.norms.along import DualNorm
 from stepnet.uncertainty.norms.registry import NORMS
@@ -110,11 +111,29 @@ def test_the_search_finds_robust_networks_and_says_what_they_cost(uncertainty, w
     X = rng.integers(-8, 9, (30, 2)) / 4.0
     y = (X[:, 0] + X[:, 1] > 0.3).astype(int)
     problem = replace(make_problem(X, y, (3,), weights=weights), uncertainty=uncertainty)
-    network = search_robust_once(problem, [0, 0], Budget(20), 0.0, 400)
+    network = climb_once(problem, [0, 0], Budget(20), 0.0, 400)
     assert problem.refuses(network) is None
     assert problem.evaluate(network) <= 0.4 * problem.dataset.total_weight
-    start = search_robust_once(problem, [0, 1], Budget(20), 0.0, 100, None, network)
+    start = climb_once(problem, [0, 1], Budget(20), 0.0, 100, None, network)
     assert problem.evaluate(start) <= problem.evaluate(network) + 1
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", UNCERTAIN)
+def test_no_move_raises_the_bound_and_no_worst_case_is_above_it(name, norm):
+    problem = made(name, uncertainty=Ball(norm, 0.1))
+    climber, n_gains = Climbing(problem, 0), 0
+    for number in range(110):
+        before = climber.penalised
+        gained = climber.move()
+        assert climber.penalised <= before + 2 * climber.flat
+        assert not gained or climber.penalised < before
+        n_gains += gained
+        if number % 40 == 39:
+            climber.leave()
+    assert n_gains
+    assert problem.refuses(climber.network) is None
+    assert problem.evaluate(climber.network) <= climber.loss + 1e-9 * problem.accuracy.scale
 
 
 @pytest.mark.parametrize("threshold", ["layer", 0.5, 0.0])
@@ -123,7 +142,7 @@ def test_shared_and_fixed_thresholds_stay_so(threshold):
     X = rng.normal(size=(30, 2))
     y = (X[:, 0] - X[:, 1] > 0).astype(int)
     problem = replace(make_problem(X, y, (3,), threshold=threshold), uncertainty=Ball("linf", 0.1))
-    network = search_robust_once(problem, [0, 0], Budget(20), 0.0, 600)
+    network = climb_once(problem, [0, 0], Budget(20), 0.0, 600)
     assert problem.refuses(network) is None
     assert problem.evaluate(network) < 15
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from climbers import CASES, WITH_CLASSES, Compiled, General, made
+from climbers import CASES, WITH_CLASSES, Climbing, Compiled, made
 from conftest import make_problem
 from stepnet import Ball, Layer, Network, attack
 from stepnet.search.polish.polish import centred, polished
@@ -19,7 +19,7 @@ STEPS = ("one hidden layer", "two hidden layers", "rows on a lattice", "a single
 def found(name, seed):
     """A network as a search leaves it: anywhere between the rows."""
     problem = made(name, seed)
-    climber = General(problem, seed)
+    climber = Climbing(problem, seed)
     for _ in range(60):
         climber.move()
     return problem, climber.network

@@ -29,6 +29,12 @@ class Argmax(Output):
     def n_answers(self, width: int) -> int:
         return width
 
+    def width_for(self, n_classes: int) -> int:
+        return n_classes
+
+    def scores(self, values: Floats, levels: Levels) -> Floats:
+        return values
+
     def answers(self, sums: Floats, thresholds: Floats) -> Codes:
         return np.asarray((sums - thresholds[:, 0]).argmax(axis=1))
 

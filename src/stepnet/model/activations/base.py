@@ -31,6 +31,11 @@ class Activation(ABC):
     gives_numbers: ClassVar[bool] = False
     reading: ClassVar[str] = ""  # a sentence below the rules of the neurons, where they do not say it all
 
+    @property
+    def is_unusual(self) -> bool:
+        """Whether only its own methods know the answers: programs, proofs, descents and exports do not."""
+        return not (self.has_levels or self.is_compared or self.gives_numbers)
+
     @abstractmethod
     def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
         """``w·h - t`` (of the first threshold) and exact levels, or the answers as one column."""
@@ -47,13 +52,21 @@ class Activation(ABC):
     def switches(self, sums: Floats, thresholds: Floats, j: int) -> tuple[Floats, Codes]:
         """Where answers change as the sum of neuron ``j`` rises alone (rows × L, in order), and the L + 1 answers."""
 
+    def width_for(self, n_classes: int) -> int:
+        """How wide a last layer is that tells so many classes apart."""
+        return 1
+
     def scores(self, values: Floats, levels: Levels) -> Floats:
-        """What ``decision_function`` shows, from what :meth:`read` gave."""
-        return values
+        """What ``decision_function`` shows, from what :meth:`read` gave: 1 in the column of the answer."""
+        return np.eye(self.n_answers(values.shape[1]))[levels[:, 0]]
 
     def distances(self, weights: Floats, values: Floats, levels: Levels) -> Floats:
         """Of a single layer: how far each row at least is from another answer."""
         return np.zeros(len(values))
+
+    def level_ranges(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats) -> tuple[Codes, Codes]:
+        """The lowest and highest levels (rows × neurons) of signals between two ends; wider where that is in doubt."""
+        raise TypeError(f"neurons of {self.name} have no levels")
 
     def could_miss(
         self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.activations.base import Activation
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.staircase import SIGN, STEP, Staircase
 
+# By their names in files; what is unusual is a choice of ``output=`` by the same name.
 ACTIVATIONS: dict[str, Activation] = {one.name: one for one in (STEP, SIGN, ARGMAX, IDENTITY)}
 
-# The activation and the width of the last layer, from the number of classes.
-OUTPUTS: dict[str, Callable[[int], tuple[Activation, int]]] = {
-    "one_vs_one": lambda n_classes: (STEP, 1),  # of each pair
-    "one_hot": lambda n_classes: (ARGMAX, n_classes),
-    "ordinal": lambda n_classes: (Staircase(tuple(range(n_classes))), 1),
-}
+_REGISTER = "Add it to ACTIVATIONS of stepnet.model.activations.registry first."
 
 
 def activation(choice: object) -> Staircase:
@@ -31,13 +25,22 @@ def activation(choice: object) -> Staircase:
 
 def output_of(choice: object, n_classes: int) -> tuple[Activation, int]:
     """The last layer for so many classes; for one_vs_one that of each pair's network."""
-    if not isinstance(choice, str) or choice not in OUTPUTS:
-        raise InvalidInputError(f"output={choice!r} is not known; choose one of {', '.join(map(repr, OUTPUTS))}.")
-    return (STEP, 1) if n_classes == 2 else OUTPUTS[choice](n_classes)
+    outputs: dict[str, Activation] = {
+        "one_vs_one": STEP,
+        "one_hot": ARGMAX,
+        "ordinal": Staircase(tuple(range(n_classes))),
+        **{name: one for name, one in ACTIVATIONS.items() if one.is_unusual},
+    }
+    if not isinstance(choice, str) or choice not in outputs:
+        raise InvalidInputError(f"output={choice!r} is not known; choose one of {', '.join(map(repr, outputs))}.")
+    found = STEP if n_classes == 2 else outputs[choice]
+    return found, found.width_for(n_classes)
 
 
 def to_plain(activation: Activation) -> str | list[float]:
     """For JSON: a name, or the values of a staircase."""
+    if activation.name not in ACTIVATIONS and not activation.has_levels:
+        raise InvalidInputError(f"the activation {activation.name!r} has no form in a file. {_REGISTER}")
     return activation.name if activation.name in ACTIVATIONS else list(activation.values)
 
 
@@ -46,4 +49,4 @@ def from_plain(plain: object) -> Activation:
         return ACTIVATIONS[plain]
     if isinstance(plain, list):
         return Staircase(tuple(plain))
-    raise InvalidInputError(f"unknown activation {plain!r}")
+    raise InvalidInputError(f"the activation {plain!r} is not known here. {_REGISTER}")

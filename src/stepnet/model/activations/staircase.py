@@ -89,13 +89,12 @@ class Staircase(Activation):
     def scores(self, values: Floats, levels: Levels) -> Floats:
         """1 in the column of the answer; of one step, the value, positive just where the neuron is on."""
         if self.n_thresholds > 1:
-            return np.eye(self.n_thresholds + 1)[levels[:, 0]]
+            return super().scores(values, levels)
         if self == STEP and values.shape[1] == 1:
             return np.where(levels > 0, np.maximum(values, _SMALLEST), np.minimum(values, -_SMALLEST))[:, 0]
         return values
 
     def level_ranges(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats) -> tuple[Codes, Codes]:
-        """The lowest and highest levels (rows × neurons) of signals between two ends; wider where that is in doubt."""
         bottom, top = ranges_of_sums(weights, least, most)
         thresholds = thresholds.reshape(len(weights), -1)
         doubt = doubt_of(weights, least, most, np.abs(thresholds).max(axis=1))

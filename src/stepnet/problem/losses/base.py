@@ -51,12 +51,17 @@ class Loss(ABC):
         """What each row costs, without its weight."""
 
     @abstractmethod
-    def conflict_cost(self, dataset: Dataset) -> float:
-        """What equal rows with different targets cost at least, whatever the network."""
+    def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
+        """What equal rows with different targets cost at least, whatever the network; it may have so many answers."""
 
     def worst_case(self, network: Network, uncertainty: Uncertainty, dataset: Dataset, radii: Floats) -> Worst:
         """What each row costs after the worst perturbation, and where."""
         raise InvalidInputError(f"loss={self.name!r} has no worst case. Use uncertainty=None, or another loss.")
+
+    @property
+    def weighs_answers(self) -> bool:
+        """Whether answers cost different amounts, which searches know and programs, proofs and descents do not."""
+        return not (self.counts_errors or self.reads_values)
 
     @property
     def of_answers(self) -> AnswerLoss | None:
@@ -92,7 +97,7 @@ class AnswerLoss(Loss):
 
     task = "classes"
     reads_values = False
-    step: ClassVar[float] = 1.0  # every cost is a multiple of it
+    step: ClassVar[float] = 1.0  # every cost is a multiple of it, and sums of them are floats; 0.0 if there is none
 
     @property
     def of_answers(self) -> AnswerLoss:
@@ -118,13 +123,16 @@ class AnswerLoss(Loss):
         lightest = float(dataset.weights.min()) * self.step
         return Accuracy(0.0, scale, heaviest, min(4 * SAFETY * total, lightest / 2), _SHARE)  # less than any row weighs
 
-    def conflict_cost(self, dataset: Dataset) -> float:
-        """Per group of equal rows the answer that costs least."""
-        prices = [
-            np.bincount(dataset.group, dataset.weights * self.answer_costs(np.full(dataset.n_rows, code), dataset.y))
-            for code in range(int(dataset.y.max()) + 1)
-        ]
-        return math.fsum(np.min(prices, axis=0)) * (1 - _ROUNDING)
+    def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
+        """Per group of equal rows the answer that costs least, added up as :meth:`evaluate` does."""
+        least, best = np.full(dataset.group.max() + 1, np.inf), np.zeros(dataset.group.max() + 1, dtype=np.int64)
+        for code in range(n_answers):
+            costs = self.answer_costs(np.full(dataset.n_rows, code), dataset.y)
+            prices = np.bincount(dataset.group, dataset.weights * costs)
+            best[prices < least] = code
+            least = np.minimum(least, prices)
+        value = math.fsum(dataset.weights * self.answer_costs(best[dataset.group], dataset.y))
+        return value if dataset.granularity * self.step else value * (1 - _ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -215,7 +223,7 @@ class RealLoss(Loss):
         constants = self.best_constants(dataset.y, dataset.weights, group)
         return math.fsum((dataset.weights[:, None] * self.costs(constants[group], dataset.y)).ravel())
 
-    def conflict_cost(self, dataset: Dataset) -> float:
+    def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
         value = self.cost_of_constants(dataset, dataset.group.astype(np.int64))
         return max(0.0, value * (1 - _ROUNDING) - self._excess(dataset))
 

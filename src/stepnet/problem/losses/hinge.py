@@ -8,7 +8,7 @@ import numpy as np
 
 from stepnet.model.arithmetic import Floats
 from stepnet.problem.architecture import Architecture
-from stepnet.problem.dataset import Numbers, Targets
+from stepnet.problem.dataset import Targets
 from stepnet.problem.losses.piecewise_linear import PiecewiseLinearLoss
 
 
@@ -27,13 +27,9 @@ class Hinge(PiecewiseLinearLoss):
     def slopes(self, targets: Floats) -> tuple[Floats, Floats]:
         return (targets < 0).astype(np.float64), (targets > 0).astype(np.float64)
 
-    def best_constants(self, y: Targets, weights: Floats, group: Numbers) -> Floats:
-        return np.where(np.bincount(group, weights * self.targets(y)[:, 0]) >= 0, 1.0, -1.0)[:, None]
-
     def refuses_architecture(self, architecture: Architecture) -> str:
-        is_one = architecture.fixed_threshold is None and architecture.n_outputs == 1
-        if architecture.hidden and not is_one:
-            return (
-                "loss='hinge' takes one output with a learned threshold. Use threshold='neuron', output='one_vs_one'."
-            )
+        if architecture.output.n_answers(architecture.n_outputs) > 2:
+            return "loss='hinge' tells two classes apart. Use output='one_vs_one' for more."
+        if architecture.hidden and architecture.fixed_threshold is not None:
+            return "loss='hinge' takes an output with a learned threshold. Use threshold='neuron'."
         return super().refuses_architecture(architecture)

@@ -29,7 +29,7 @@ class Misclassified(AnswerLoss):
     def evaluate(self, dataset: Dataset, network: Network) -> float:
         return math.fsum(dataset.weights[dataset.y != network.predict(dataset.X)])
 
-    def conflict_cost(self, dataset: Dataset) -> float:
+    def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
         """All classes of a group of equal rows but the heaviest."""
         return math.fsum(dataset.weights[~dataset.is_heaviest])
 

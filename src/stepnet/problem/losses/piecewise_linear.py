@@ -1,6 +1,8 @@
 """Losses that rise at one rate above a target and at another below it; their last layer is a linear program.
 
 min Σ_i weight_i e_i   subject to   e_i >= above_i (z_i - y_i),   e_i >= below_i (y_i - z_i),   e >= 0
+
+The best constant is a weighted quantile: the first target at which costs no longer fall.
 """
 
 from __future__ import annotations
@@ -13,19 +15,24 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from stepnet.model.arithmetic import Floats
-from stepnet.problem.dataset import Targets
+from stepnet.problem.dataset import Numbers, Targets
 from stepnet.problem.losses.base import LastLayer, RealLoss
 from stepnet.runtime.limits import Budget
 
 
 @dataclass(frozen=True)
 class PiecewiseLinearLoss(RealLoss):
-    """What :meth:`slopes` says is all there is to it, but for its best constants."""
+    """What :meth:`slopes` says is all there is to it."""
 
     def costs(self, values: Floats, y: Targets) -> Floats:
         targets = self.targets(y)
         above, below = self.slopes(targets)
         return np.maximum(above * (values - targets), below * (targets - values))
+
+    def best_constants(self, y: Targets, weights: Floats, group: Numbers) -> Floats:
+        targets = self.targets(y)
+        columns = zip(targets.T, *(weights * slopes.T for slopes in self.slopes(targets)), strict=True)
+        return np.column_stack([_quantiles(column, above, below, group) for column, above, below in columns])
 
     def last_layer(self, signals: Floats, y: Targets, weights: Floats, *, intercept: bool, budget: Budget) -> LastLayer:
         targets, limit = self.targets(y), self.largest_weight
@@ -35,6 +42,20 @@ class PiecewiseLinearLoss(RealLoss):
             for y, up, down in zip(targets.T, above.T, below.T, strict=True)
         ]
         return np.array([layer for layer, _ in fits]), np.array([constant for _, constant in fits])
+
+
+def _quantiles(targets: Floats, above: Floats, below: Floats, group: Numbers) -> Floats:
+    """Of each group the first target where costs that are passed rise as fast as those ahead fall."""
+    order = np.lexsort((targets, group))
+    # Shares of the group's own slopes, so that heavy groups do not drown light ones.
+    totals = np.maximum(np.bincount(group, above + below), np.finfo(np.float64).tiny)
+    falling = np.bincount(group, below) / totals
+    passed = np.cumsum(((above + below) / totals[group])[order]) - group[order]
+    found = np.empty(len(totals))
+    found[group[order]] = targets[order]  # the last of each group, should rounding hide the place
+    first = order[passed >= falling[group[order]]][::-1]  # the first of each group is written last
+    found[group[first]] = targets[first]
+    return found
 
 
 def _least(

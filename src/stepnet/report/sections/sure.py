@@ -108,7 +108,7 @@ def _achievement(certificate: Certificate) -> str:
     nominal = ""
     if certificate.uncertainty:
         nominal = f" Without perturbations it is {number(certificate.nominal_loss)}."
-    if certificate.measure == "misclassified":
+    if certificate.counts_errors:
         return (
             f"On the training rows{perturbed} the network misclassifies {number(certificate.loss)} of "
             f"{number(certificate.total_weight)} (rows count by weight, which is 1 unless given).{nominal}"
@@ -150,14 +150,14 @@ def _narrow(certificate: Certificate) -> str:
 
 def _measure(report: Report) -> str:
     certificate = report.certificate
-    if certificate.measure != "misclassified":
+    if not certificate.counts_errors:
         return f"{certificate.measure} on training rows"
     is_weighted = report.is_weighted or not float(certificate.total_weight).is_integer()  # also by classes
     return f"{'weight of ' if is_weighted else ''}misclassified training rows"
 
 
 def _loss(certificate: Certificate) -> str:
-    if certificate.measure == "misclassified":
+    if certificate.counts_errors:
         return f"{number(certificate.loss)} of {number(certificate.total_weight)}"
     return number(certificate.loss)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,12 @@ class DescentOptions:
 
 
 def accepts_descent(problem: Problem) -> Answer:
-    """Real weights with learned thresholds, steps or signs, and any output but an ordinal one."""
+    """Real weights with learned thresholds, steps or signs, and one output per class, or one for two of them."""
     architecture = problem.architecture
+    if reason := problem.loss.refuses_architecture(architecture):
+        return Answer(reason)
+    if problem.loss.weighs_answers:
+        return Answer(f"method='learn' knows errors and numbers, not loss={problem.loss.name!r}. Use method='search'.")
     if problem.uncertainty is not None:
         return Answer("method='learn' knows no worst case. Use method='prove' or 'search' for uncertain rows.")
     if problem.constraints.restrict or problem.constraints.fewest:
@@ -56,8 +60,11 @@ def accepts_descent(problem: Problem) -> Answer:
         return Answer("method='learn' takes real weights. Use method='prove' or 'search'.")
     if architecture.hidden and architecture.activation not in (STEP, SIGN):
         return Answer("method='learn' takes steps and signs. Use method='prove' or 'search' for other staircases.")
-    if architecture.output.n_thresholds > 1:
-        return Answer("method='learn' takes output='one_hot' or 'one_vs_one'. Use method='prove' for 'ordinal'.")
+    if architecture.output.n_thresholds > 1 or architecture.output.is_unusual:
+        return Answer(
+            "method='learn' takes output='one_hot' or 'one_vs_one'. Use method='prove' for 'ordinal', 'search' for "
+            "others."
+        )
     if architecture.threshold == "layer" and not (architecture.activation == STEP and architecture.output == STEP):
         return Answer("method='learn' shares thresholds of steps and one output only. Use threshold='neuron'.")
     if architecture.fixed_threshold is not None:
@@ -80,10 +87,10 @@ def descend_network(
     options = options or DescentOptions()
     rng = np.random.default_rng(seed)
     mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
-    targets = _Targets.of(problem)
+    targets, are_numbers = _Targets.of(problem), problem.architecture.output.gives_numbers
     training = _training(problem, targets, mean, scale, rng)
-    settings = _settings(len(training.order), options)._replace(is_regression=targets.are_numbers)
-    chunk = max(1, _CHUNK_WORK // (settings.batch * int(problem.architecture.n_features + 1) * training.W.shape[1]))
+    settings = _settings(len(training.order), options)._replace(is_regression=are_numbers)
+    chunk = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
     n_averaged = 0
     for first in range(1, settings.n_steps + 1, chunk):
         end = min(first + chunk, settings.n_steps + 1)
@@ -96,39 +103,33 @@ def descend_network(
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
     del training  # its rows take much memory
     network = _network(problem.architecture, widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
-    if targets.are_numbers:
+    if are_numbers:
         network = cautious(problem, targets.restored(network))
     if problem.loss.counts_errors and problem.architecture.output == STEP:
         network = _with_best_offset(network, problem.dataset)
     return shared_thresholds(network) if problem.architecture.threshold == "layer" else network
 
 
-@dataclass(frozen=True)
-class _Targets:
+class _Targets(NamedTuple):
     """What the outputs are compared with: codes of classes, or standardised numbers (rows × outputs)."""
 
     values: Any
     mean: Floats
     scale: float  # one for all outputs, so that their errors keep their proportions
-    are_numbers: bool
 
     @classmethod
     def of(cls, problem: Problem) -> _Targets:
         y = problem.dataset.y
         if not problem.architecture.output.gives_numbers:
-            return cls(y[:, None].astype(np.float32), np.zeros(1), 1.0, are_numbers=False)
+            return cls(y[:, None].astype(np.float32), np.zeros(1), 1.0)
         mean, scale = _mean_and_scale(y, problem.dataset.weights)
         mean = mean if problem.architecture.intercept else np.zeros_like(mean)
-        return cls(((y - mean) / scale.max()).astype(np.float32), mean, float(scale.max()), are_numbers=True)
+        return cls(((y - mean) / scale.max()).astype(np.float32), mean, float(scale.max()))
 
     def restored(self, network: Network) -> Network:
         """With outputs in the units of the numbers."""
-        if not self.are_numbers:
-            return network
-        last = network.layers[-1]
-        return Network(
-            (*network.layers[:-1], last.with_(last.weights * self.scale, last.thresholds * self.scale - self.mean))
-        )
+        *below, last = network.layers
+        return Network((*below, last.with_(last.weights * self.scale, last.thresholds * self.scale - self.mean)))
 
 
 def _mean_and_scale(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -238,7 +239,7 @@ def _with_best_offset(network: Network, dataset: Dataset) -> Network:
 
 
 def shared_thresholds(network: Network) -> Network:
-    """The same answers with one threshold a layer: neurons with a negative one are complemented.
+    """The same answers with one threshold per layer: neurons with a negative one are complemented.
 
     Then every hidden threshold is positive, and scaling each neuron makes them all 1.
     """

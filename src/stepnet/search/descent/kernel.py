@@ -17,6 +17,10 @@ _NOISE_TABLE = 8192
 _ADAM_1, _ADAM_2, _ADAM_TINY = 0.9, 0.999, 1e-8
 _TO_UNIT_VARIANCE = 0.551329  # of the logistic distribution
 
+# What Python never calls needs no wrapper for it, nor a cache of its own.
+_inner = njit(fastmath=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_kernel = njit(fastmath=True, nogil=True, cache=True)
+
 
 def logistic_noise(rng: np.random.Generator) -> Any:
     """Values of the logistic distribution, shuffled: drawing from a table is nearly free."""
@@ -58,27 +62,27 @@ class Settings(NamedTuple):
     is_regression: bool = False
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _shuffle(order: Any) -> None:
     for i in range(order.size - 1, 0, -1):
         other = np.random.randint(i + 1)
         order[i], order[other] = order[other], order[i]
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _draw(noise: Any, size: int) -> Any:
     """A random stretch of the table."""
     begin = np.random.randint(noise.size - size)
     return noise[begin : begin + size]
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _add(values: Any, factor: float, other: Any) -> None:
     for r in range(values.size):
         values[r] += factor * other[r]
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _dot(left: Any, right: Any) -> Any:
     total = np.float32(0.0)
     for r in range(left.size):
@@ -86,21 +90,21 @@ def _dot(left: Any, right: Any) -> Any:
     return total
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _fire(values: Any, noise: Any, level: float, units: Any) -> None:
     """units = sign(values + level · noise)."""
     for r in range(values.size):
         units[r] = np.float32(1.0) if values[r] + level * noise[r] >= 0 else np.float32(-1.0)
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _drop(units: Any, noise: Any, cut: float) -> None:
     """Units whose noise lies below ``cut`` fall out."""
     for r in range(units.size):
         units[r] = np.float32(0.0) if noise[r] < cut else units[r]
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _through_step(deltas: Any, values: Any, units: Any) -> None:
     """The gradient below a step, from the one above it; none where the unit fell out."""
     for r in range(deltas.size):
@@ -108,7 +112,7 @@ def _through_step(deltas: Any, values: Any, units: Any) -> None:
         deltas[r] *= units[r] * units[r] / (slope * slope)
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _adam(weights: Any, gradients: Any, first: Any, second: Any, rate: float, cut: float, keep: float) -> None:
     """One Adam step in place with a decoupled decay and a proximal L1 step."""
     for p in range(weights.size):
@@ -119,7 +123,7 @@ def _adam(weights: Any, gradients: Any, first: Any, second: Any, rate: float, cu
         weights[p] = max(value - cut, np.float32(0.0)) + min(value + cut, np.float32(0.0))
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _output_gradient(t: Training, s: Settings, rows: Any, values: Any, deltas: Any) -> None:
     """The gradient of the mean loss of a batch in the outputs."""
     n_outputs, batch = t.widths[t.widths.size - 1], rows.size
@@ -145,7 +149,7 @@ def _output_gradient(t: Training, s: Settings, rows: Any, values: Any, deltas: A
                 deltas[j, r] = (deltas[j, r] / total - aim) * weight
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_inner
 def _batch_gradient(
     t: Training, s: Settings, rows: Any, level: float, units: Any, values: Any, deltas: Any, gW: Any, gb: Any
 ) -> None:
@@ -189,7 +193,7 @@ def _batch_gradient(
                 gW[k, j, c] = _dot(deltas[k, j], units[k, c])
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@_kernel
 def descend(t: Training, s: Settings, first_step: int, end_step: int, seed: int) -> int:
     """Make the steps ``first_step`` to ``end_step - 1`` (counted from 1) in place.
 

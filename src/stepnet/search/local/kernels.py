@@ -2,21 +2,26 @@
 
 Along a direction (dw, dt) of one neuron its value for row i is ``a_i + s·d_i`` with
 ``a_i = w·h_i - t`` and ``d_i = dw·h_i - dt``; the row flips at ``s_i = -a_i / d_i`` and nowhere else.
-So the loss along s is piecewise constant: sort the s_i of the rows whose answer hangs on the neuron
+So the loss along s is piecewise constant: sort the s_i of the rows whose answer depends on the neuron
 (the pivotal rows), sweep once, and take the best interval. Only a move that is carried out looks at
 the other rows. Values above the first layer are updated bit by bit and drift; whoever wants a loss
 to believe in evaluates the network.
+
+All of it is one file since numba's cache looks at the file of the outermost function alone: after a change
+elsewhere it would go on with the old code.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 
+from stepnet.search.local.lines import FLAT
+from stepnet.search.local.state import Buffers, State
+
 _REFRESH = 1000  # moves after which all values are computed anew
-_FLAT = 1e-12  # slopes and differences of losses below this are none
 _RUN = 16  # breakpoints sorted by insertion
 _HUGE = 1e6  # weights do not grow beyond this
 
@@ -24,58 +29,6 @@ _HUGE = 1e6  # weights do not grow beyond this
 _inner = njit(error_model="numpy", nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _fast = njit(error_model="numpy", nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=True)
 _kernel = njit(error_model="numpy", nogil=True, cache=True)
-
-
-class State(NamedTuple):
-    """A network on its rows, as flat arrays that serve every depth.
-
-    Neuron j of layer k is number ``first[k] + j`` in ``A`` and ``B``; inputs of layer k are
-    ``widths[k]`` many, its neurons ``widths[k + 1]``.
-    """
-
-    X: Any  # m × n rows
-    y: Any  # m class codes, int8
-    weights: Any  # m weights of the rows
-    penalties: Any  # m weights that the search minimises; it raises those of stubborn rows
-    W: Any  # K × d × c weights, padded with zeros
-    t: Any  # K × d thresholds
-    A: Any  # neurons above the first layer × m: w·h - t
-    B: Any  # neurons × m: the bits, int8
-    widths: Any  # n, d_1, ..., d_K
-    first: Any  # number of the first neuron of each layer
-
-
-class Buffers(NamedTuple):
-    """Memory to work in; allocated outside, since that compiles slowly."""
-
-    every: Any  # 0, ..., m - 1
-    rows: Any  # m, int32
-    values: Any  # m
-    slopes: Any  # m
-    steps: Any  # m
-    deltas: Any  # m
-    dw: Any  # c
-    held: Any  # c + 1, int32
-    basis: Any  # c + 2 × c + 1
-    flips: Any  # 2 × d, int32
-    signs: Any  # 2 × d
-
-    @classmethod
-    def of(cls, state: State) -> Buffers:
-        m, d, c = len(state.y), state.W.shape[1], state.W.shape[2]
-        return cls(
-            every=np.arange(m, dtype=np.int32),
-            rows=np.empty(m, dtype=np.int32),
-            values=np.empty(m),
-            slopes=np.empty(m),
-            steps=np.empty(m),
-            deltas=np.empty(m),
-            dw=np.empty(c),
-            held=np.empty(c + 1, dtype=np.int32),
-            basis=np.empty((c + 2, c + 1)),
-            flips=np.empty((2, d), dtype=np.int32),
-            signs=np.empty((2, d)),
-        )
 
 
 @_fast
@@ -113,7 +66,7 @@ def _forward(state: State, buffers: Buffers) -> float:
             if k > 0:
                 for i in range(len(every)):
                     state.A[number - widths[1], i] = values[i]
-    loss, output = 0.0, B[B.shape[0] - 1]
+    loss, output = 0.0, B[-1]
     for i in range(len(every)):
         if output[i] != state.y[i]:
             loss += state.weights[i]
@@ -185,7 +138,7 @@ def _add_row(state: State, k: int, i: int, factor: float, dw: Any) -> None:
 @_inner
 def _a_wrong_row(state: State, pivotal: Any) -> int:
     """A pivotal row whose answer is wrong; -1 if there is none."""
-    output = state.B[state.B.shape[0] - 1]
+    output = state.B[-1]
     begin = np.random.randint(len(pivotal))
     for p in range(len(pivotal)):
         i = pivotal[(begin + p) % len(pivotal)]
@@ -197,7 +150,7 @@ def _a_wrong_row(state: State, pivotal: Any) -> int:
 @_inner
 def _nearest(state: State, pivotal: Any, values: Any, wanted: int, nearest: Any) -> int:
     """Fill ``nearest`` with the pivotal rows that are right and nearest to flip; how many there are."""
-    output, n_found = state.B[state.B.shape[0] - 1], 0
+    output, n_found = state.B[-1], 0
     for p in range(len(pivotal)):
         i, value = pivotal[p], abs(values[p])
         if output[i] != state.y[i] or (n_found == wanted and value >= abs(values[nearest[wanted - 1]])):
@@ -264,7 +217,7 @@ def _direction(state: State, buffers: Buffers, k: int, j: int, pivotal: Any, mov
     wrong rows, one wrong row against another pivotal row, or a random one.
     """
     n, dw = state.widths[k], buffers.dw
-    output = state.B[state.B.shape[0] - 1]
+    output = state.B[-1]
     for c in range(len(dw)):
         dw[c] = 0.0
     kind = np.random.random()
@@ -305,7 +258,7 @@ def _direction(state: State, buffers: Buffers, k: int, j: int, pivotal: Any, mov
 def _breakpoints(state: State, buffers: Buffers, bits: Any, pivotal: Any) -> tuple[int, float, float]:
     """Where pivotal rows flip and what that costs; how many, the loss at the far left, the loss now."""
     values, slopes, steps, deltas = buffers.values, buffers.slopes, buffers.steps, buffers.deltas
-    output, y, penalties = state.B[state.B.shape[0] - 1], state.y, state.penalties
+    output, y, penalties = state.B[-1], state.y, state.penalties
     n_steps, at_left, now = 0, 0.0, 0.0
     for p in range(len(pivotal)):
         i, slope = pivotal[p], slopes[p]
@@ -313,7 +266,7 @@ def _breakpoints(state: State, buffers: Buffers, bits: Any, pivotal: Any) -> tup
         is_wrong = output[i] != y[i]
         if is_wrong:
             now += penalty
-        if abs(slope) < _FLAT:
+        if abs(slope) < FLAT:
             if is_wrong:
                 at_left += penalty
             continue
@@ -364,9 +317,9 @@ def _best_step(steps: Any, deltas: Any, n_steps: int, loss: float) -> tuple[floa
     for p in range(n_steps + 1):
         right = steps[p] if p < n_steps else left + reach
         # Equal breakpoints leave an interval of no width, which is no place to step into.
-        if right - left > 1e-9 * (1.0 + abs(left) + abs(right)) and loss <= best_loss + _FLAT:
+        if right - left > 1e-9 * (1.0 + abs(left) + abs(right)) and loss <= best_loss + FLAT:
             key = min(right - left, reach / 4) * np.random.random()
-            if loss < best_loss - _FLAT or key > best_key:
+            if loss < best_loss - FLAT or key > best_key:
                 best_loss, best_key = loss, key
                 best_step = left + (right - left) * (0.25 + 0.5 * np.random.random())
         if p < n_steps:
@@ -381,7 +334,7 @@ def _move(state: State, buffers: Buffers, k: int, j: int, dt: float, step: float
     dw, values, rows = buffers.dw, buffers.values, buffers.rows
     weights, t, y = state.W[k, j], state.t, state.y
     number = state.first[k] + j
-    bits, output = state.B[number], state.B[state.B.shape[0] - 1]
+    bits, output = state.B[number], state.B[-1]
     size = abs(t[k, j] + step * dt)
     for c in range(state.widths[k]):
         size = max(size, abs(weights[c] + step * dw[c]))
@@ -412,7 +365,7 @@ def _move(state: State, buffers: Buffers, k: int, j: int, dt: float, step: float
 @_inner
 def _punish(state: State) -> None:
     """At a local optimum the wrong rows get heavier and the others recover."""
-    output = state.B[state.B.shape[0] - 1]
+    output = state.B[-1]
     for i in range(len(state.y)):
         if output[i] != state.y[i]:
             state.penalties[i] += state.weights[i]
@@ -451,12 +404,11 @@ def search(
     to drift.
     """
     np.random.seed(seed)
-    steps, deltas = buffers.steps, buffers.deltas
-    stalled = 0
+    steps, deltas, stalled = buffers.steps, buffers.deltas, 0
     if np.isnan(loss):
         loss = _forward(state, buffers)
     for move in range(n_moves + 1):
-        if loss < best_loss - _FLAT:
+        if loss < best_loss - FLAT:
             best_loss, stalled = loss, 0
             _copy(state.W, state.t, best_W, best_t)
             if best_loss <= target:
@@ -479,9 +431,9 @@ def search(
             continue
         _sort(steps, deltas, n_steps, buffers.values, buffers.slopes)  # of no more use here
         step, reached = _best_step(steps, deltas, n_steps, at_left)
-        if reached > now + _FLAT:
+        if reached > now + FLAT:
             continue
-        if reached < now - _FLAT:
+        if reached < now - FLAT:
             stalled = 0
         loss += _move(state, buffers, k, j, dt, step, scales_freely)
         if move % _REFRESH == _REFRESH - 1:

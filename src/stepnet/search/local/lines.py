@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stepnet.model.arithmetic import Floats
 
-FLAT = 1e-12
+FLAT = 1e-12  # slopes, and differences of losses in units of their scale, below this are none
 
 
 class Events(NamedTuple):
@@ -53,11 +53,16 @@ def threshold_events(values: Floats, levels: NDArray[np.int64], thresholds: Floa
     return Events(steps[order], rows[order], before, after, np.where(between, number + 1, levels))
 
 
+def at_levels(costs: Floats, levels: NDArray[np.int64]) -> Floats:
+    """What each row costs at its level, from a table of rows × levels."""
+    return np.asarray(costs[np.arange(len(costs)), levels])
+
+
 def by_table(events: Events, costs: Floats) -> Line:
     """The loss along a line where each row costs what the table says of its level."""
     deltas = costs[events.rows, events.after] - costs[events.rows, events.before]
     used = deltas != 0
-    loss = float(costs[np.arange(len(costs)), events.first].sum())
+    loss = float(at_levels(costs, events.first).sum())
     return events.steps[used], loss + np.append(0.0, np.cumsum(deltas[used]))
 
 

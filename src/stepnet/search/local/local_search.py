@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, pairwise
+from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import Answer
 from stepnet.model.arithmetic import Floats
-from stepnet.model.network import Layer, Network
+from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
@@ -21,9 +20,12 @@ from stepnet.runtime.compiling import Compiling
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.parallel import in_order
 from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network
-from stepnet.search.local.general import search_anything_once
-from stepnet.search.local.kernels import Buffers, State, search
-from stepnet.search.local.robust import accepts_robust_search, search_robust_once
+from stepnet.search.local.climb import climb_once
+from stepnet.search.local.kernels import search
+from stepnet.search.local.lines import FLAT
+from stepnet.search.local.looks import RARELY, Looks
+from stepnet.search.local.robust import accepts_robust_search
+from stepnet.search.local.state import Buffers, Padded, State, padded, random_padded, unpadded
 from stepnet.search.padding import accepts_width
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
@@ -32,8 +34,6 @@ _MANY_ROWS = 200_000
 _SAMPLE, _GROWTH = 5_000, 10  # rows of the first stage, and how stages grow
 _SAMPLE_MOVES = 2_000  # moves of a stage
 _SHORT = DescentOptions(epochs=20)  # where the search begins on many rows
-_FLAT = 1e-12  # of the scale of losses: what rounding adds to one
-_LOOKS = 3.0  # exact evaluations take at most a quarter of the time
 
 
 def search_kernels(n_rows: int = 0) -> Compiling:
@@ -49,7 +49,7 @@ def kernels_ready(timeout: float, n_rows: int = 0) -> bool:
 def _compile(dtype: type) -> None:
     problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), Architecture.of(1, (1,), "neuron", "real"))
     rng, rows = np.random.default_rng(0), problem.scaling.apply(problem.dataset.X, dtype)
-    _search_rows(problem, rows, *_random_weights(problem, rows, rng), rng, Budget(), 0.0, 1)
+    _search_rows(problem, rows, *random_padded(problem, rows, rng), rng, Budget(), 0.0, 1)
 
 
 _KERNELS: dict[type, Compiling] = {dtype: Compiling(partial(_compile, dtype)) for dtype in (np.float32, np.float64)}
@@ -99,31 +99,24 @@ def local_search(
 ) -> None:
     """Offer ever better networks until ``target`` is reached, the budget or the effort is spent.
 
-    Where rows are uncertain the first start is ``start``, if given; all others are random.
-
+    ``start`` is a warm start for the first search of uncertain rows; all others begin at random.
     Every start has a seed of its own, and their results are taken in order, so that any number of
     jobs gives the same networks. ``offer`` returns the exact loss of a network.
     """
     effort = effort or Effort()
-    best, starts_in_vain = np.inf, 0
-    now_and_then = (lambda network: offer(network)) if n_jobs == 1 else None
+    best, starts_in_vain, now_and_then = np.inf, 0, offer if n_jobs == 1 else None
+    once: Callable[..., Network | None] = search_once if problem.is_plain else climb_once
+    first = (start,) if problem.is_uncertain else ()
     seeds: Iterator[tuple[Any, ...]] = (
-        (problem, [seed, number], budget, target, effort.moves, now_and_then) for number in count()
+        (problem, [seed, number], budget, target, effort.moves, now_and_then, *(first if number == 0 else ()))
+        for number in count()
     )
-    once: Callable[..., Network | None] = search_once if problem.is_plain else search_anything_once
-    if problem.is_uncertain:
-        once = search_robust_once
-        seeds = ((*arguments, start if number == 0 else None) for number, arguments in enumerate(seeds))
     for network in in_order(once, seeds, n_jobs):
         loss = offer(network) if network is not None else np.inf
         starts_in_vain = 0 if loss < best else starts_in_vain + 1
         best = min(best, loss)
-        if (
-            best <= target + _FLAT * problem.accuracy.scale
-            or starts_in_vain >= effort.starts
-            or budget.stop_reason
-            or should_stop()
-        ):
+        is_met = best <= target + FLAT * problem.accuracy.scale
+        if is_met or starts_in_vain >= effort.starts or budget.stop_reason or should_stop():
             return
 
 
@@ -147,25 +140,16 @@ def search_once(
         learned = descend_network(problem, seed=seed, options=_SHORT, should_stop=should_stop)
     rows = problem.scaling.apply(problem.dataset.X, _dtype(n_rows))
     if learned is not None:
-        W, t = _padded(problem, learned)
+        W, t = padded(problem, learned)
     else:
-        W, t = _random_weights(problem, rows, rng)
+        W, t = random_padded(problem, rows, rng)
         size = _SAMPLE
         while size < len(rows):
             W, t = _search_rows(problem, rows[:size], W, t, rng, budget, 0.0, _SAMPLE_MOVES)
             size *= _GROWTH
-    best: tuple[float, Network | None] = (np.inf, None)
-
-    def keep(W: Floats, t: Floats) -> float:
-        nonlocal best
-        network = _network(problem, W, t)
-        loss = (offer or problem.evaluate)(network)
-        if loss < best[0]:
-            best = (loss, network)
-        return best[0]
-
-    _search_rows(problem, rows, W, t, rng, budget, target, patience, keep)
-    return best[1]
+    looks = Looks(offer or problem.price, budget, target, RARELY)
+    _search_rows(problem, rows, W, t, rng, budget, target, patience, looks)
+    return looks.network
 
 
 def _search_rows(
@@ -177,107 +161,25 @@ def _search_rows(
     budget: Budget,
     target: float,
     patience: int,
-    keep: Callable[[Floats, Floats], float] | None = None,
-) -> tuple[Floats, Floats]:
+    looks: Looks | None = None,
+) -> Padded:
     """Search on the first rows of a problem; returns the best weights and thresholds.
 
-    ``keep`` is told of better ones, not too often, and returns the smallest exact loss so far.
-    Without it the search ends after ``patience`` moves, in vain or not.
+    Without looks at exact losses the search ends after ``patience`` moves, in vain or not.
     """
-    state = _state(problem, rows, W, t)
-    buffers = Buffers.of(state)
+    state = State.of(problem, rows, W, t)
+    buffers, best_W, best_t = Buffers.of(state), W.copy(), t.copy()
     chunk = max(1, min(patience, _CHUNK_WORK // len(rows)))
-    best_W, best_t = W.copy(), t.copy()
     moves_threshold = problem.architecture.threshold == "neuron"
     scales_freely = moves_threshold or problem.architecture.fixed_threshold == 0
-    best, loss, kept, in_vain = np.inf, np.nan, np.inf, 0
-    next_look = 0.0
-    while in_vain < patience and not budget.stop_reason:
-        reached, loss = search(
-            state,
-            buffers,
-            best_W,
-            best_t,
-            best,
-            loss,
-            moves_threshold,
-            scales_freely,
-            chunk,
-            _PATIENCE,
-            int(rng.integers(2**31)),
-            target,
+    best, loss, in_vain, is_met = np.inf, np.nan, 0, False
+    while in_vain < patience and not is_met and not budget.stop_reason:
+        number, before = int(rng.integers(2**31)), best
+        best, loss = search(
+            state, buffers, best_W, best_t, best, loss, moves_threshold, scales_freely, chunk, _PATIENCE, number, target
         )
-        in_vain = in_vain + chunk if keep is None or reached >= best else 0
-        best = reached
-        if keep is not None and best < kept and (best <= target or budget.elapsed >= next_look):
-            begin = budget.elapsed
-            kept = best
-            if keep(best_W, best_t) <= target:
-                break
-            next_look = budget.elapsed + _LOOKS * (budget.elapsed - begin)
-    if keep is not None and best < kept:
-        keep(best_W, best_t)
+        in_vain = in_vain + chunk if looks is None or best >= before else 0
+        is_met = looks is not None and looks.look(best, unpadded(problem, best_W, best_t))
+    if looks is not None:
+        looks.look(best, unpadded(problem, best_W, best_t), at_once=True)
     return best_W, best_t
-
-
-def _widths(problem: Problem, rows: Floats) -> NDArray[np.int64]:
-    """n, d_1, ..., d_K, with the features that the scaling keeps."""
-    return np.array([rows.shape[1], *problem.architecture.widths])
-
-
-def _random_weights(problem: Problem, rows: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Random hyperplanes, in the first layer through random rows; fixed thresholds as they must be."""
-    widths = _widths(problem, rows)
-    n_layers, widest = len(widths) - 1, widths[1:].max()
-    W, t = np.zeros((n_layers, widest, widths[:-1].max())), np.zeros((n_layers, widest))
-    for k, (n_inputs, width) in enumerate(pairwise(widths.tolist())):
-        weights = rng.normal(size=(width, n_inputs))
-        W[k, :width, :n_inputs] = weights
-        through = rows[rng.integers(len(rows), size=width)] if k == 0 else rng.random((width, n_inputs))
-        t[k, :width] = _thresholds(problem.architecture, (weights * through).sum(axis=1), rng)
-    return W, t
-
-
-def _state(problem: Problem, rows: Floats, W: Floats, t: Floats) -> State:
-    """A network at rest on the first rows of a problem."""
-    widths, dataset, m = _widths(problem, rows), problem.dataset, len(rows)
-    n_neurons = int(widths[1:].sum())
-    return State(
-        X=rows,
-        y=dataset.y[:m].astype(np.int8),
-        weights=dataset.weights[:m],
-        penalties=dataset.weights[:m].copy(),
-        W=W.copy(),
-        t=t.copy(),
-        A=np.zeros((n_neurons - int(widths[1]), m)),
-        B=np.zeros((n_neurons, m), dtype=np.int8),
-        widths=widths,
-        first=np.concatenate([[0], np.cumsum(widths[1:])[:-1]]),
-    )
-
-
-def _thresholds(architecture: Architecture, wished: Floats, rng: np.random.Generator) -> Floats:
-    if architecture.threshold == "neuron":
-        return wished
-    if architecture.threshold == "layer":
-        return np.full_like(wished, rng.choice([-0.5, 0.5]))
-    return np.full_like(wished, architecture.fixed_threshold)
-
-
-def _padded(problem: Problem, network: Network) -> tuple[Floats, Floats]:
-    """From a network to padded arrays for the scaled rows."""
-    layers = problem.scale(network).layers
-    widest, most_inputs = max(layer.width for layer in layers), max(layer.weights.shape[1] for layer in layers)
-    W, t = np.zeros((len(layers), widest, most_inputs)), np.zeros((len(layers), widest))
-    for k, layer in enumerate(layers):
-        size = np.abs(layer.weights).max(initial=0.0) or 1.0
-        W[k, : layer.width, : layer.weights.shape[1]] = layer.weights / size
-        t[k, : layer.width] = layer.thresholds / size
-    return W, t
-
-
-def _network(problem: Problem, W: Floats, t: Floats) -> Network:
-    """From padded arrays for the scaled rows to a network for the original ones."""
-    widths = [int(problem.scaling.kept.sum()), *problem.architecture.widths]
-    layers = [Layer(W[k, :width, :n_inputs], t[k, :width]) for k, (n_inputs, width) in enumerate(pairwise(widths))]
-    return problem.restore(Network(tuple(layers)))

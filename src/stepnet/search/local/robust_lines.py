@@ -5,8 +5,8 @@ Along weights w + s d and threshold t + s e a row is surely on where
     (w + s d)·x - (t + s e) - r ‖w + s d‖_* >= 0,
 
 a concave function of s, so on an interval, and surely off where a convex one is negative, on another interval: up to
-four steps a row, between which nothing changes. As levels: 0 is surely off, 1 may switch, 2 is surely on. Along a
-threshold alone there are two steps a row.
+four steps per row, between which nothing changes. As levels: 0 is surely off, 1 may switch, 2 is surely on. Along a
+threshold alone there are two steps per row.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def sure_events(
 
 
 def threshold_events_of(values: Floats, down: Floats, up: Floats, window: float) -> Events:
-    """As the threshold alone rises: values w·x - t fall; ``down`` and ``up`` are how far rows can be moved."""
+    """As the threshold alone rises: values w·x - t fall; perturbations lower them by ``down``, raise them by ``up``."""
     low = np.full(len(values), -window)
     on = low, np.clip(values - down, -window, window)
     off = np.clip(values + up, -window, window), -low

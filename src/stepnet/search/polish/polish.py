@@ -61,10 +61,10 @@ def _centred_layer(layer: Layer, values: Floats, bits: Levels, architecture: Arc
 def polished(
     problem: Problem, network: Network, *, sparse: bool = False, should_stop: Callable[[], bool] = lambda: False
 ) -> Network:
-    """Thresholds centred; then first-layer neurons moved as far as possible from the rows that hang on them.
+    """Thresholds centred; then first-layer neurons moved as far as possible from the rows that depend on them.
 
-    A row hangs on a neuron if its answer changes with the neuron's bit alone; all other rows leave
-    the neuron free. One linear program a neuron; with ``sparse`` several, each with one weight less.
+    A row depends on a neuron if its answer changes with the neuron's bit alone; all other rows leave
+    the neuron free. One linear program per neuron; with ``sparse`` several, each with one weight less.
     """
     if problem.is_uncertain:
         return robustly_polished(problem, network, should_stop)
@@ -87,7 +87,7 @@ def polished(
             continue
         done[j] = pivotal.tobytes()
         on = network.levels(X)[0][pivotal, j] == 1
-        neuron = _widest(rows[pivotal], on, None)
+        neuron = _widest(rows[pivotal], on)
         if neuron is not None and sparse:
             neuron = _sparsest(rows[pivotal], on, neuron)
         if neuron is None:
@@ -100,7 +100,7 @@ def polished(
     return network
 
 
-def _widest(rows: Floats, on: NDArray[np.bool_], used: NDArray[np.bool_] | None) -> Layer | None:
+def _widest(rows: Floats, on: NDArray[np.bool_], used: NDArray[np.bool_] | None = None) -> Layer | None:
     """max δ with ±(w·x - t) >= δ and |w| <= 1, over the features in use; None if there is no margin."""
     m, n = rows.shape
     signs = np.where(on, 1.0, -1.0)
@@ -142,4 +142,4 @@ def _sparsest(rows: Floats, on: NDArray[np.bool_], neuron: Layer) -> Layer:
 def _better_or_equal(problem: Problem, candidate: Network, network: Network) -> Network:
     if problem.refuses(candidate):
         return network
-    return candidate if problem.evaluate(candidate) <= problem.evaluate(network) else network
+    return candidate if problem.evaluate(candidate) <= problem.price(network) else network

@@ -21,7 +21,7 @@ def robustly_polished(problem: Problem, network: Network, should_stop: Callable[
     """First-layer neurons moved as far as possible, in the dual norm, from the rows that need them stable.
 
     A row needs a neuron if it is surely right, and would no longer be if the neuron could switch. One linear program
-    a neuron. Returns the network itself where the worst case would get worse.
+    per neuron. Returns the network itself where the worst case would get worse.
     """
     architecture = problem.architecture
     can_move = architecture.activations[0] == STEP and architecture.threshold == "neuron" and problem.has_plain_steps

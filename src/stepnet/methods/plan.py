@@ -1,0 +1,131 @@
+"""Plan: what a fit is going to do, and why; made once, before the work begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from stepnet.errors import YES, Answer, InvalidInputError
+from stepnet.formulations.base import Formulation
+from stepnet.formulations.registry import FORMULATIONS
+from stepnet.problem.problem import Problem
+from stepnet.provers.base import Prover
+from stepnet.provers.registry import PROVERS
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.memory import available
+
+_MANY_ROWS = 5_000  # beyond, the search needs the time more than provers do
+_SECONDS, _BYTES = 5e-7, 500.0  # an entry of a program
+
+
+@dataclass(frozen=True)
+class Way:
+    """To an exact answer: a prover over correct sets, or the programs of a formulation."""
+
+    reason: str
+    prover: Prover | None = None
+    formulation: Formulation | None = None
+
+    @property
+    def name(self) -> str:
+        return (self.prover or self.formulation).name  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The stages of a fit in turn, the ways to an exact answer, and what does not come into question.
+
+    Attributes
+    ----------
+    title : str
+        The problem in words.
+    stages : tuple of str
+        What is done in turn before the ways, in words.
+    ways : tuple of Way
+        To an exact answer, in turn.
+    refused : tuple of (str, str)
+        Ways that do not take the problem, and why.
+    search : Answer
+        Whether the local search takes the problem, or why not.
+    entries : float
+        How many the largest program has, roughly.
+    """
+
+    title: str
+    stages: tuple[str, ...] = ()
+    ways: tuple[Way, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    search: Answer = YES
+    entries: float = 0.0
+
+    @classmethod
+    def of(cls, problem: Problem, *stages: str) -> Plan:
+        """Stages alone."""
+        dataset, architecture = problem.dataset, problem.architecture
+        worst = ", in the worst case" if problem.is_uncertain else ""
+        rows = f"{dataset.n_rows} distinct rows of {dataset.n_features} features"
+        m, widths = dataset.n_rows, architecture.widths
+        entries = 2.0 * m * widths[0] * dataset.n_features
+        entries += sum(12.0 * m * below * above for below, above in pairwise(widths))
+        return cls(
+            f"{rows}, hidden={architecture.hidden}, loss {problem.loss.name}{worst}", tuple(stages), entries=entries
+        )
+
+    def short_of(self, budget: Budget) -> str:
+        """What there is not twice as much of as it takes to write and hand over the largest program."""
+        if self.entries * _SECONDS > budget.remaining / 2:
+            return "time"
+        return "memory" if self.entries * _BYTES > available() / 2 else ""
+
+    def has_time(self, budget: Budget) -> bool:
+        """Whether the first way can be gone well within the time and memory that are left."""
+        return self.ways[0].prover is not None or not self.short_of(budget)
+
+    def __str__(self) -> str:
+        stages = [*self.stages, *(f"{way.name}: {way.reason}" for way in self.ways)]
+        lines = [f"plan for {self.title}", *(f"  {number}. {stage}" for number, stage in enumerate(stages, start=1))]
+        lines += [f"  not {name}: {reason}" for name, reason in self.refused]
+        if any(way.formulation is not None for way in self.ways):
+            lines.append(f"  the largest program has about {self.entries:.1g} entries")
+        return "\n".join(lines)
+
+
+Choice = tuple[tuple[Way, ...], tuple[tuple[str, str], ...]]  # ways, and what is refused
+
+
+def ways_of(choice: object, problem: Problem, solver: str = "auto") -> Choice:
+    """The ways that a user's choice stands for, each asked once; none if the problem is refused."""
+    if choice == "auto":
+        return _automatic(problem, solver)
+    way = {**PROVERS, **FORMULATIONS}.get(choice) if isinstance(choice, str) else choice
+    if isinstance(way, Prover):
+        chosen, answer = Way("asked for", prover=way), way.accepts(problem)
+    elif isinstance(way, Formulation):
+        chosen, answer = Way("asked for", formulation=way), way.accepts(problem)
+    else:
+        names = ", ".join(map(repr, ["auto", *PROVERS, *FORMULATIONS]))
+        raise InvalidInputError(f"formulation={choice!r} is not known; choose one of {names}.")
+    return ((chosen,), ()) if answer else ((), ((way.name, answer.reason),))
+
+
+def _automatic(problem: Problem, solver: str) -> Choice:
+    """The provers that take the problem, then a program; programs alone where a solver is named or rows are many."""
+    refused: dict[str, str] = {}
+    ways: list[Way] = []
+    if solver != "auto":
+        why = f"solver={solver!r} solves programs"
+    elif problem.dataset.n_rows > _MANY_ROWS:
+        why = f"{problem.dataset.n_rows} rows are too many for correct sets"
+    else:
+        for name, prover in PROVERS.items():
+            if answer := prover.accepts(problem):
+                ways.append(Way(prover.reason(problem), prover=prover))
+            else:
+                refused[name] = answer.reason
+        why = "correct sets left it open" if ways else refused[name].split(". ")[0]
+    for name in ("gates", "tight"):
+        if answer := FORMULATIONS[name].accepts(problem):
+            ways.append(Way(why, formulation=FORMULATIONS[name]))
+            break
+        refused[name] = answer.reason
+    return tuple(ways), tuple(refused.items())
