@@ -56,7 +56,10 @@ def demonstrate(out: Path, time_limit: float, report: Path | None, data: Path | 
     two = StepClassifier(hidden=(2,), time_limit=time_limit, random_state=0)
     fit_shown(two, table, None, is_enough=lambda now: now.bound > 0)
     bound = two.certificate_.bound
-    tell(f"\nTwo neurons, whatever their weights, misclassify {_at_least(bound)}:\n\n{two.certificate_}")
+    heading = "Two neurons cannot do it, whatever their weights:"
+    if bound <= 0:
+        heading = "Whether two neurons can do it is open; give the proof more --time-limit:"
+    tell(f"\n{heading}\n\n{two.certificate_}")
     exit_if_interrupted(two)
 
     learned = StepClassifier(hidden=(3,), method="learn", random_state=0).fit(*training)
@@ -71,12 +74,6 @@ def demonstrate(out: Path, time_limit: float, report: Path | None, data: Path | 
     say("\nprove minimises the training errors, learn aims at new rows:\n\n" + "\n".join(lines), facts, as_json=as_json)
     if bound <= 0:
         sys.exit(EXIT_FALSE)
-
-
-def _at_least(bound: float) -> str:
-    if bound <= 0:
-        return "no row as far as is known; give the proof more --time-limit"
-    return f"at least {bound:g} training row{'' if bound == 1 else 's'}"
 
 
 def _rows() -> tuple[_Rows, _Rows, InputRows]:
