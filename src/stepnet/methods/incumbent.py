@@ -18,7 +18,7 @@ class Incumbent:
     bound: Bound = field(default_factory=Bound)
     free_bound: Bound = field(default_factory=Bound)  # the best that holds for all networks
     fewest: Bound | None = None  # on the number of non-zero weights at this loss
-    found_by: str = ""  # the stage in which loss and bound met
+    found_by: str = ""  # the stage that found the network
 
     def raise_bound(self, bound: Bound) -> bool:
         """Keep a bound if it is better than the one known; whether it is."""

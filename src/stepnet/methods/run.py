@@ -112,7 +112,7 @@ class Run:
             self._report()
 
     def _keep(self, network: Network, loss: float) -> None:
-        self.best.network, self.best.loss = network, loss
+        self.best.network, self.best.loss, self.best.found_by = network, loss, self.stage
         self._report()
 
     # Time.
@@ -188,8 +188,6 @@ class Run:
             self._report()
 
     def _report(self) -> None:
-        if not self.best.found_by and self.network is not None and self.is_proven:
-            self.best.found_by = self.stage
         bound = min(self.bound.value, self.loss)
         elapsed, share = self.budget.elapsed, self.journal.share
         if self.journal.tell(Progress(elapsed, self.loss, bound, self.gap, self.stage, self.network, share)):
@@ -209,7 +207,7 @@ class Run:
             self.best.best_bound,
             reached or self.budget.stop_reason or journal.trouble or ("time" if is_late else "finished"),
             self.budget.elapsed,
-            self.best.found_by if reached == "proven" else "",
+            self.best.found_by,
             tuple(journal.claims),
             tuple(journal.trace),
             self.best.fewest,
