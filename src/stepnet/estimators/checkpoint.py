@@ -42,12 +42,6 @@ class Reached:
     seconds: float = 0.0
     is_final: bool = False  # whether more time would change nothing
 
-    @classmethod
-    def of(cls, run: Run) -> Reached:
-        if run.network is None:
-            raise RuntimeError("there is no network to keep yet")
-        return cls(run.network, run.loss, run.best.best_bound, run.journal.points, run.budget.elapsed, run.is_proven)
-
     def to_dict(self) -> dict[str, Any]:
         return {
             "loss": self.loss,
@@ -101,6 +95,12 @@ class Checkpoint:
 
     def reached(self, part: str = "all") -> Reached | None:
         return self._parts.get(part)
+
+    def keep_run(self, run: Run) -> None:
+        """What a run has reached, once it has a network."""
+        if run.network is not None:
+            points, seconds = run.journal.points, run.budget.elapsed
+            self.keep(Reached(run.network, run.loss, run.best.best_bound, points, seconds, run.is_proven))
 
     def keep(self, reached: Reached, part: str = "all") -> None:
         """Write it, unless nothing has changed."""

@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certificate.result import Result
-from stepnet.errors import InvalidInputError
-from stepnet.estimators.base import FLOATS, BaseStep
+from stepnet.errors import InvalidInputError, ModelFileError
+from stepnet.estimators.base import BaseStep
 from stepnet.model.activations.registry import output_of
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
@@ -33,14 +32,13 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of every row, exact."""
-        check_is_fitted(self)
-        codes = self.network_.predict(validate_data(self, X, reset=False, dtype=FLOATS))
-        return np.asarray(self.classes_[codes])
+        rows = self._new_rows(X)
+        return np.asarray(self.classes_[self.network_.predict(rows)])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Positive exactly where ``classes_[1]`` is predicted; with more classes a column each, the largest wins."""
-        check_is_fitted(self)
-        return self.network_.decision(validate_data(self, X, reset=False, dtype=FLOATS))
+        rows = self._new_rows(X)
+        return self.network_.decision(rows)
 
     @property
     def _votes(self) -> bool:
@@ -59,6 +57,19 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         check_classification_targets(y)
         weights = self._all_weights(y, weights)
         self.classes_ = _classes(y if weights is None else y[weights > 0])
+
+    def _targets(self) -> dict[str, Any]:
+        return {"dtype": self.classes_.dtype.str, "classes": self.classes_.tolist()}
+
+    def _restore_targets(self, targets: dict[str, Any]) -> None:
+        self.classes_ = np.array(targets["classes"], dtype=np.dtype(targets["dtype"]))
+        last, kept = self.network_.layers[-1], self.classes_.tolist()
+        if self.classes_.shape != (last.activation.n_answers(last.width),):
+            raise ModelFileError("network and classes do not match")
+        if kept != targets["classes"] or list(map(type, kept)) != list(map(type, targets["classes"])):
+            raise ModelFileError("the classes do not match their type")
+        if len(np.unique(self.classes_)) < len(kept):
+            raise ModelFileError("a class occurs twice")
 
     def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         check_classification_targets(y)

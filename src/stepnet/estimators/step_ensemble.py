@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepnet.errors import InvalidInputError, NoNetworkError
-from stepnet.estimators.base import FLOATS, checked_n_jobs
+from stepnet.estimators.base import checked_n_jobs
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.pairs import pair_problems, require_votes, train_pair
 from stepnet.methods.base import Method
@@ -28,6 +27,7 @@ from stepnet.runtime.parallel import in_order
 from stepnet.search.descent.descent import descend_network
 
 
+@dataclass(eq=False, repr=False)
 class StepEnsembleClassifier(BaseStepClassifier):
     """Several learned step networks vote; the vote is itself a step network with one more layer.
 
@@ -66,26 +66,15 @@ class StepEnsembleClassifier(BaseStepClassifier):
     feature_names_in_ : ndarray of str, if ``X`` had them
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 9,
-        *,
-        hidden: tuple[int, ...] = (25,),
-        method: Method | None = None,
-        uncertainty: Any = None,
-        class_weight: Any = None,
-        time_limit: float = 60.0,
-        n_jobs: int | None = 1,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.hidden = hidden
-        self.class_weight = class_weight
-        self.method = method
-        self.uncertainty = uncertainty
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_estimators: int = 9
+    _: KW_ONLY
+    hidden: tuple[int, ...] = (25,)
+    method: Method | None = None
+    uncertainty: Any = None
+    class_weight: Any = None
+    time_limit: float = 60.0
+    n_jobs: int | None = 1
+    random_state: Any = None
 
     weights, threshold, gap = "real", "neuron", 0.0  # of every member
     activation, output, loss = "step", "one_vs_one", "misclassified"
@@ -120,8 +109,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The share of the votes for each class."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, dtype=FLOATS)
+        rows = self._new_rows(X)
         if len(self.classes_) == 2:
             share = self.network_.levels(rows)[-2].mean(axis=1)
             return np.column_stack([1 - share, share])

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stepnet.estimators.base import FLOATS
-from stepnet.estimators.online import OnlineMixin
-from stepnet.methods.base import Method
+from stepnet.estimators.online import OnlineStep
 from stepnet.model.activations.identity import IDENTITY
-from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.runtime.progress import Callback
 
 
-class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     """Numbers predicted by step neurons and a last layer of real weights, with a proof of how good that is.
 
     Parameters
@@ -76,91 +72,32 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
     ('OPTIMAL', [7.0, 2.0, 4.0])
     """
 
+    hidden: tuple[int, ...] = (25,)
+    _: KW_ONLY
+    loss: Any = "squared"
+    intercept: bool = True
+    uncertainty: Any = None
+
     _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
 
-    def __init__(
-        self,
-        hidden: tuple[int, ...] = (25,),
-        *,
-        weights: Any = "real",
-        threshold: str | float = "neuron",
-        activation: Any = "step",
-        loss: Any = "squared",
-        intercept: bool = True,
-        sparsity: Any = None,
-        constraints: Any = None,
-        uncertainty: Any = None,
-        method: str | Method = "prove",
-        time_limit: float = 60.0,
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.weights = weights
-        self.threshold = threshold
-        self.activation = activation
-        self.loss = loss
-        self.intercept = intercept
-        self.sparsity = sparsity
-        self.constraints = constraints
-        self.uncertainty = uncertainty
-        self.method = method
-        self.time_limit = time_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        start: Network | None = None,
-        radius: ArrayLike | None = None,
-        on_incumbent: Callback | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-    ) -> StepRegressor:
-        """Train.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array-like of shape (n_samples,), optional
-            Factors on the losses of rows.
-        start : Network, optional
-            A network to begin with.
-        radius : float or array-like of shape (n_samples,), optional
-            How far each row may be moved, in place of the radius of ``uncertainty``.
-        on_incumbent : callable, optional
-            Called with a :class:`~stepnet.runtime.progress.Progress` for every better network or bound;
-            returning True ends the fit.
-        checkpoint : path, optional
-            A file that always holds the best verified network, bound and trace; written whole or not at all.
-        resume : bool
-            Whether to go on from the checkpoint, if it is there; it must be of the same data and options.
-        """
-        self._fit(X, y, sample_weight, start, on_incumbent, radius, checkpoint, resume)
-        return self
-
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StepRegressor:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add rows to those of earlier calls and train on all of them, beginning with the network so far."""
-        self._add(X, y, sample_weight)
-        return self
+        return self._add(X, y, sample_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """The numbers of every row, accurate to the last digit; one column a target if there were several."""
-        check_is_fitted(self)
-        numbers = self.network_.predict(validate_data(self, X, reset=False, dtype=FLOATS))
+        rows = self._new_rows(X)
+        numbers = self.network_.predict(rows)
         return np.asarray(numbers[:, 0] if self._is_flat else numbers)
 
     def _keep_targets(self, y: Any, weights: Any) -> None:
         self._is_flat = y.ndim == 1
+
+    def _targets(self) -> dict[str, Any]:
+        return {"is_flat": self._is_flat}
+
+    def _restore_targets(self, targets: dict[str, Any]) -> None:
+        self._is_flat = bool(targets["is_flat"])
 
     def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         dataset = Dataset.from_numbers(rows, y, weights, radii)
