@@ -80,5 +80,5 @@ def restored(value: Any) -> Any:
         return dict(fields["items"])
     kinds = {"Integers": Integers} | _METHODS | _parts()
     if name not in kinds:
-        raise InvalidInputError(f"the parameter {name} is unknown. {_REGISTER}")
+        raise InvalidInputError(f"the parameter {name} is not known. {_REGISTER}")
     return kinds[name](**fields)

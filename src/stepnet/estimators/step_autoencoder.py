@@ -26,7 +26,7 @@ from stepnet.runtime.progress import Callback
 
 @dataclass(eq=False, repr=False)
 class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineStep):  # type: ignore[misc]
-    """Step neurons that code every row by a few bits, and a network that makes the row of them again.
+    """Step neurons that encode every row as a few bits, and a network that reconstructs the row from them.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
     decoder : tuple of int or None, default=None
         Widths of the layers between the code and the output; None: those of ``hidden`` in reverse.
     weights, threshold, activation
-        Of the step neurons; see :class:`StepRegressor`. The last layer is real.
+        Of the step neurons; see :class:`StepRegressor`. The last layer has real weights.
     loss : "squared", "absolute" or an object, default="squared"
-        What training makes small: the error of the reconstruction.
+        What training minimises: the error of the reconstruction.
     sparsity, constraints
         See :class:`StepClassifier`.
     method : "learn", "prove", "search", "exact", "alternating" or a method object, default="learn"
-        ``"learn"`` for codes of new rows; proofs are for few rows and bits.
+        ``"learn"`` for codes of new rows; proofs suit few rows and bits.
     time_limit, gap, n_jobs, random_state, verbose
         See :class:`StepRegressor`.
 
@@ -91,7 +91,7 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
         return super().fit(X, X, sample_weight, **options)
 
     def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Add rows to those of earlier calls and train on all of them, beginning with the network so far."""
+        """Add rows to those of earlier calls and train on all of them, with the current network as warm start."""
         return self._add(X, None, sample_weight)
 
     def transform(self, X: ArrayLike) -> NDArray[np.int8]:
@@ -100,15 +100,15 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
         return self.network_.levels(rows)[self.code_layer_].astype(np.int8)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The rows that codes stand for."""
+        """The rows that are reconstructed from codes."""
         check_is_fitted(self)
         codes = check_array(X, dtype=FLOATS)
         layer = self.network_.layers[self.code_layer_]
         n_levels = len(layer.activation.values)
         if codes.shape[1] != layer.width or not np.isin(codes, np.arange(n_levels)).all():
             raise InvalidInputError(
-                f"codes must have {layer.width} columns of numbers from 0 to {n_levels - 1}, as transform gives them; "
-                f"got shape {codes.shape}."
+                f"codes must have {layer.width} columns of numbers from 0 to {n_levels - 1}, as transform returns; got "
+                f"shape {codes.shape}."
             )
         above = Network(self.network_.layers[self.code_layer_ + 1 :])
         return np.asarray(above.predict(layer.outputs(codes.astype(np.int16))))

@@ -32,26 +32,26 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     hidden : tuple of int, default=(25,)
         Widths of the hidden layers; ``()`` is a single neuron.
     weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
-        Values that the weights may take: {0, 1}, {-1, 1}, {-1, 0, 1}, {-P, ..., P}; in all layers, or
-        one choice a layer, the output layer included.
+        Values that the weights may take: any, {0, 1}, {-1, 1}, {-1, 0, 1} or {-P, ..., P}; one choice for all
+        layers, or one per layer, output included.
     threshold : "neuron", "layer" or float, default="neuron"
-        One learned threshold a neuron, one a layer, or a fixed number for all.
+        One learned threshold per neuron, one per layer, or a fixed number for all.
     activation : "step", "sign" or Staircase, default="step"
-        What hidden neurons hand on: {0, 1}, {-1, 1} or the values of a staircase.
+        The outputs of hidden neurons: {0, 1}, {-1, 1} or the values of a staircase.
     output : "one_vs_one", "one_hot" or "ordinal", default="one_vs_one"
-        How a network tells more than two classes apart: a network for each pair and a vote; one output
-        neuron a class, of which the largest answers; one output neuron with a threshold between any
+        How more than two classes are predicted: by a vote of one network per pair of classes; by one output
+        neuron per class, of which the largest wins; by one output neuron with a threshold between any
         two neighbouring classes. Ties go to the first class.
     loss : "misclassified", "hinge", Hinge(bound=...) or another loss, default="misclassified"
-        What training makes small: the weight of wrong rows, or for two classes by how much the value of
+        What training minimises: the weight of misclassified rows, or for two classes by how much the value of
         the output misses 1 or -1.
     sparsity : int, tuple, "fewest" or None, default=None
-        The largest number of non-zero weights in all layers, output included, or in each layer (None: any);
-        ``"fewest"`` finds the fewest that have the least loss.
+        The largest number of non-zero weights in total, output included, or per layer (None: any);
+        ``"fewest"`` finds the fewest with the smallest loss.
     constraints : sequence of Constraint, Raises and Lowers, default=None
         Linear constraints on weights, such as ``Raises("age")``: this input may only raise the score.
     uncertainty : Ball, Polyhedron or None, default=None
-        How far rows may be moved. Then training makes the loss after the worst moves small.
+        How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
     method : "prove", "learn", "search", "exact" or a method object, default="prove"
@@ -60,14 +60,14 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     time_limit : float, default=60
         Seconds for the whole fit. The best verified network so far is kept.
     gap : float, default=0
-        Stop when (loss - bound) / loss is not above it.
+        Stop when (loss - bound) / loss is at most this.
     n_jobs : int, default=1
-        Jobs for independent pieces of work, and threads of solvers; -1 for all cores, None for what
-        joblib is configured for.
+        Parallel jobs, and threads of solvers; -1 for all cores, None for what joblib is configured for.
     random_state : int, RandomState instance or None, default=None
-        Same data, same number, one thread and no stop by the time limit: the same network.
+        With an int, one thread and no stop by the time limit, the same data give the same network.
     verbose : int, default=0
-        1 shows progress on standard error: a live line with a bar on a terminal, lines elsewhere.
+        1 shows progress on standard error: a live line with a bar on a terminal, plain lines elsewhere; 2 also
+        prints the plan.
 
     Attributes
     ----------
@@ -76,9 +76,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     certificate_ : Certificate
         Verified loss, bound, gap, status, scope, proof.
     result_ : Result
-        The certificate's raw material, with the trace of losses and bounds over time.
+        What the certificate is based on, with the trace of losses and bounds over time.
     classes_ : ndarray
-        The class of each code that the network answers.
+        The class of each code that the network predicts.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if ``X`` had them
 
@@ -104,23 +104,19 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     class_weight: Any = None
 
     def partial_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Add rows to those of earlier calls and train on all of them.
 
-        The network so far is the start and what was proven for it still holds, so the result is that
-        of a fit on all rows, sooner. :meth:`forget` drops rows.
+        The current network is the warm start and its bound still holds, so the result is that of a fit on all
+        rows, sooner. :meth:`forget` drops rows.
 
         Parameters
         ----------
         X, y, sample_weight
             As for :meth:`fit`.
         classes : array-like, optional
-            All classes, given to the first call if its rows do not have all of them.
+            All classes; needed in the first call if its rows do not have all of them.
         """
         return self._add(X, y, sample_weight, classes)
 
@@ -152,6 +148,6 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # Proofs are about the training rows; on pure noise they fit it, as they should.
+        # Proofs are about the training rows; pure noise is fitted, as it should be.
         tags.classifier_tags.poor_score = self.method != "learn"
         return tags

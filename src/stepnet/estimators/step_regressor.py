@@ -18,7 +18,7 @@ from stepnet.problem.problem import Problem
 
 @dataclass(eq=False, repr=False)
 class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
-    """Numbers predicted by step neurons and a last layer of real weights, with a proof of how good that is.
+    """A regressor of step neurons and a last layer of real weights, with a proof of how good it is.
 
     Parameters
     ----------
@@ -27,28 +27,28 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
         Values that the weights of the step neurons may take. Weights of the last layer are real.
     threshold : "neuron", "layer" or float, default="neuron"
-        Thresholds of the step neurons: one learned by each, one by a layer, or a fixed number for all.
+        Thresholds of the step neurons: one learned per neuron, one per layer, or a fixed number for all.
     activation : "step", "sign" or Staircase, default="step"
-        What hidden neurons hand on.
+        The outputs of hidden neurons.
     loss : "squared", "absolute", Squared(ridge=..., bound=...) or Absolute(bound=...), default="squared"
-        What training makes small, summed over rows and outputs. ``ridge`` times the squared weights of the
-        last layer comes on top; none of these weights is larger than ``bound``.
+        What training minimises, summed over rows and outputs. ``ridge`` times the squared weights of the
+        last layer is added; none of these weights is larger than ``bound``.
     intercept : bool, default=True
         Whether outputs have one.
     sparsity : int, tuple or None, default=None
-        The largest number of non-zero weights in all layers, output included, or in each layer (None: any).
+        The largest number of non-zero weights in total, output included, or per layer (None: any).
     constraints : sequence of Constraint, Raises and Lowers, default=None
         Linear constraints on weights.
     uncertainty : Ball, Polyhedron or None, default=None
-        How far rows may be moved. Then training makes the loss after the worst moves small.
+        How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
     method : "prove", "learn", "search", "exact", "alternating" or a method object, default="prove"
         ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for good predictions of new rows.
     time_limit : float, default=60
         Seconds for the whole fit. The best verified network so far is kept.
     gap : float, default=0
-        Stop when (loss - bound) / loss is not above it.
+        Stop when (loss - bound) / loss is at most this.
     n_jobs : int, default=1
-        Jobs for independent pieces of work, and threads of solvers.
+        Parallel jobs, and threads of solvers.
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
         1 shows progress on standard error.
@@ -58,8 +58,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     network_ : Network
         The trained network, in the units of ``X`` and ``y``.
     certificate_ : Certificate
-        Verified loss, bound, gap, status, scope, proof. Losses closer than four millionths of that of the
-        best constant count as equal.
+        Verified loss, bound, gap, status, scope, proof. Losses count as equal if they differ by less than
+        four millionths of the loss of the best constant.
     result_ : Result
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if ``X`` had them
@@ -81,11 +81,11 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Add rows to those of earlier calls and train on all of them, beginning with the network so far."""
+        """Add rows to those of earlier calls and train on all of them, with the current network as warm start."""
         return self._add(X, y, sample_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The numbers of every row, accurate to the last digit; one column a target if there were several."""
+        """The numbers of every row, accurate to the last digit; one column per target if there were several."""
         rows = self._new_rows(X)
         numbers = self.network_.predict(rows)
         return np.asarray(numbers[:, 0] if self._is_flat else numbers)
