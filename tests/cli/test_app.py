@@ -129,6 +129,7 @@ BAD = {
     "two equal names": (["fit", "twice.csv", "--target", "y"], "several columns named a"),
     "one class": (["fit", "one.csv", "--target", "y"], "one class"),
     "widths": (["fit", "xor.csv", "--target", "mood", "--hidden", "two"], "--hidden two"),
+    "widths without a comma": (["fit", "xor.csv", "--target", "mood", "--hidden", "5 5"], "must be positive widths"),
     "negative width": (["fit", "xor.csv", "--target", "mood", "--hidden", "-3"], "must be positive widths"),
     "target as weight": (["fit", "xor.csv", "--target", "mood", "--sample-weight", "mood"], "name another column"),
     "target left out": (["fit", "xor.csv", "--target", "mood", "--drop", "mood"], "name another column"),

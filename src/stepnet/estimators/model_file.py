@@ -35,7 +35,7 @@ def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a JSON file, whole or not at all."""
     if not isinstance(estimator, BaseStep):
         raise InvalidInputError(
-            f"save takes an estimator of stepnet, not a {type(estimator).__name__}; give its last step."
+            f"save takes a stepnet estimator, got a {type(estimator).__name__}; of a pipeline, give the last step."
         )
     check_is_fitted(estimator)
     try:

@@ -148,14 +148,14 @@ def train_member(problem: Problem, seed: list[int], method: Method, budget: Budg
     if isinstance(method, Learn):
         should_stop = partial(getattr, budget, "stop_reason")
         return descend_network(problem, seed=seed, options=method.options, should_stop=should_stop)
-    return train_pair(_sampled(problem, seed), method, seed[0] + seed[1], budget, share).network
+    return train_pair(_bootstrapped(problem, seed), method, seed[0] + seed[1], budget, share).network
 
 
-def _sampled(problem: Problem, seed: list[int]) -> Problem:
+def _bootstrapped(problem: Problem, seed: list[int]) -> Problem:
     """The problem on a bootstrap of its rows; a row that is drawn twice weighs twice as much."""
     dataset = problem.dataset
     drawn = np.random.default_rng(seed).multinomial(dataset.n_rows, np.full(dataset.n_rows, 1 / dataset.n_rows))
     if len(np.unique(dataset.y[drawn > 0])) < len(np.unique(dataset.y)):
         return problem
-    sample = Dataset.from_rows(dataset.X, dataset.y, dataset.weights * drawn, dataset.radii)
-    return replace(problem, dataset=sample)
+    weighted = Dataset.from_rows(dataset.X, dataset.y, dataset.weights * drawn, dataset.radii)
+    return replace(problem, dataset=weighted)

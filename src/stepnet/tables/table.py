@@ -62,8 +62,9 @@ class Table:
         cells = [str(cell) if isinstance(cell, bool) else cell for cell in self.column(name)]  # as in a CSV file
         for i, cell in enumerate(cells):
             if is_missing(cell):
+                where = f"{self.path}, data row {i + 1}"
                 raise InvalidInputError(
-                    f"{self.path}, data row {i + 1}: the target {name!r} is empty ({cell!r}); fill it in, or drop the row."
+                    f"{where}: the target {name!r} is empty ({cell!r}); fill it in or drop the row."
                 )
         try:
             numbers = [int(cell) for cell in cells]
