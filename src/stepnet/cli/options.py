@@ -15,6 +15,7 @@ Data = Annotated[
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote.")]
 TrainingData = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="The training data of the model.")]
 Target = Annotated[str, typer.Option(help="Column with the classes or numbers to predict.")]
+TrueTarget = Annotated[str, typer.Option(help="Column with the classes or numbers.")]
 Out = Annotated[Path, typer.Option(help="Where to write the model.")]
 WeightColumn = Annotated[str | None, typer.Option("--sample-weight", help="Column with row weights.")]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")]

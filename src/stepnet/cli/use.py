@@ -26,7 +26,6 @@ from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
 
 PROGRAMS = ("mps", "lp")
-TargetIfAny = Annotated[str, typer.Option(help="Column with the classes or numbers.")]
 
 
 def predict(
@@ -71,7 +70,7 @@ def verify(
         Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote, or folder that prove --save wrote.")
     ],
     data: options.TrainingData = None,
-    target: TargetIfAny = "",
+    target: options.TrueTarget = "",
     resolve: Annotated[bool, typer.Option("--resolve", help="Repeat the solver's proof too.")] = False,
     time_limit: options.TimeLimit = 600,
     sample_weight: options.WeightColumn = None,
@@ -146,7 +145,7 @@ def attack(
 def report(
     model: options.Model,
     data: options.TrainingData = None,
-    target: TargetIfAny = "",
+    target: options.TrueTarget = "",
     test: Annotated[Path | None, typer.Option(help="Table with rows to test on.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; default: report.html or report.md.")] = None,
     to: Annotated[str, typer.Option(help="html, markdown, or text for the terminal.")] = "html",
