@@ -1,4 +1,4 @@
-"""The demonstration: its rules are those of the network, its proof is one, and whole weights answer alike."""
+"""The demonstration: its rules are those of the network, its proof is one, and integer weights predict the same."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from command_line import stepnet
 from stepnet import Layer, Network, load
-from stepnet.cli.demonstration import with_whole_weights
+from stepnet.cli.demonstration import with_integer_weights
 from stepnet.datasets import load_breast_cancer_wisconsin
 
 
@@ -78,13 +78,13 @@ def test_an_interrupt_ends_it_with_a_model(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whole_weights_are_right_where_the_network_was(seed):
+def test_integer_weights_are_right_where_the_network_was(seed):
     rng = np.random.default_rng(seed)
     X = load_breast_cancer_wisconsin().data[rng.choice(699, 60, replace=False)]
     hidden = rng.normal(size=(3, 9))
     network = Network((Layer(hidden, hidden @ X[:3].mean(axis=0)), Layer(rng.normal(size=(1, 3)), rng.normal(size=1))))
     y = network.predict(X) ^ (rng.random(60) < 0.1)
-    found = with_whole_weights(network, X, y)
+    found = with_integer_weights(network, X, y)
     assert (found.predict(X) == y)[network.predict(X) == y].all()
     assert all((layer.weights == layer.weights.round()).all() for layer in found.layers)
     assert (found.layers[1].weights >= 0).all()

@@ -252,7 +252,7 @@ def test_class_weights_are_row_weights():
     assert totals[0] == pytest.approx(totals[1])
     with pytest.raises(InvalidInputError, match="'balanced' or a dictionary"):
         quick(class_weight="heavy").fit(X, y)
-    with pytest.raises(InvalidInputError, match="not negative"):
+    with pytest.raises(InvalidInputError, match="non-negative"):
         quick(class_weight={0: -1, 1: 1}).fit(X, y)
 
 

@@ -124,7 +124,7 @@ def test_files_take_a_loss_once_it_is_registered(tmp_path, monkeypatch):
     losses = [ordinal(loss="distance").fit(ROWS, STARS, **again).certificate_.loss for _ in range(2)]
     assert losses[1] <= losses[0]
     monkeypatch.delitem(LOSSES, "distance")
-    with pytest.raises(ModelFileError, match=r"Distance is not known here.*LOSSES"):
+    with pytest.raises(ModelFileError, match=r"Distance is not known.*LOSSES"):
         load(tmp_path / "model.json")
 
 
