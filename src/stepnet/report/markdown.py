@@ -46,6 +46,6 @@ def _table(block: TableBlock) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that no reader of Markdown takes for markup."""
+    """Text with all Markdown and HTML markup escaped."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_\[\]|~$#])", r"\\\1", text)
