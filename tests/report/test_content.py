@@ -218,7 +218,7 @@ def test_names_cannot_steer_a_terminal_or_turn_the_text():
     [
         ({"train": SQUARE}, "must be the tuple"),
         ({"test": (SQUARE, [0, 1, 1, 0], None)}, "must be the tuple"),
-        ({"train": (SQUARE, [0, 0, 1, 0], None)}, "are test rows"),
+        ({"train": (SQUARE, [0, 0, 1, 0], None)}, "not trained on as --test FILE"),
         ({"test": (SQUARE, [0, 1, 1, 7])}, "not one of the model's classes"),
         ({"radius": 0.1}, "needs rows"),
         ({"radius": -1.0, "test": (SQUARE, [0, 1, 1, 0])}, "not negative"),
