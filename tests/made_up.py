@@ -1,4 +1,4 @@
-"""Records of a run that never took place, for tests of what is made of them."""
+"""Records of a fictitious run, for tests of tables, figures and files."""
 
 from stepnet.experiments.cell import Cell
 from stepnet.experiments.contenders import DNNS, FOUR

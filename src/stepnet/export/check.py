@@ -59,7 +59,11 @@ def check_export(estimator: Any, content: str | bytes, to: str, X: ArrayLike) ->
     to : "c" or "onnx"
     X : array-like of shape (n_rows, n_features)
     """
-    described, rows = describe(estimator), np.asarray(X)
+    described = describe(estimator)
+    try:
+        rows = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"X must be rows of numbers: {error}.") from error
     if not np.isfinite(rows).all():
         raise InvalidInputError("X has rows with NaN or infinity, for which no answer is defined; leave them out.")
     expected = described.answers(rows)
@@ -81,6 +85,8 @@ def check_export(estimator: Any, content: str | bytes, to: str, X: ArrayLike) ->
 def _differing(expected: NDArray[Any], answers: NDArray[Any]) -> int:
     if len(answers) != len(expected):
         raise ExportError(f"the file gave {len(answers)} answers for {len(expected)} rows.")
+    if not len(expected):
+        return 0
     expected, answers = expected.reshape(len(expected), -1), answers.reshape(len(expected), -1)
     if expected.shape != answers.shape:
         raise ExportError(f"the file gave {answers.shape[1]} numbers per row, the model {expected.shape[1]}.")
