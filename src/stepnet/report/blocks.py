@@ -43,14 +43,14 @@ class TableBlock:
 class Figure:
     """The key of a drawing, a sentence on what it shows, and its numbers as tables.
 
-    ``is_told``: the text around it has the numbers already, so formats without drawings omit it.
+    ``is_redundant``: the surrounding text has the same numbers, so formats without drawings omit it.
     """
 
     key: str
     title: str
     description: str
     tables: tuple[TableBlock, ...]
-    is_told: bool = False
+    is_redundant: bool = False
 
 
 @dataclass(frozen=True)

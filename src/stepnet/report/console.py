@@ -36,7 +36,7 @@ def _block(block: Block, width: int) -> str:
         mark = {"good": "[ok]", "bad": "[!!]", "open": "[??]"}[block.kind]
         return _wrapped(f"{mark} {block.head} {block.text}", width)
     if isinstance(block, Figure):
-        return "" if block.is_told else "\n\n".join(_block(one, width) for one in block.tables)
+        return "" if block.is_redundant else "\n\n".join(_block(one, width) for one in block.tables)
     if isinstance(block, Code):
         return textwrap.indent(block.text, "    ")
     return _wrapped(block.text, width)

@@ -46,7 +46,7 @@ def _network_figure(report: Report) -> Figure:
         f"Features are on the left, the output is on the right: {shape_of(report)}. Lines are weights: solid blue for "
         "positive ones, dashed orange for negative ones, and the thicker, the larger within their layer."
     )
-    return Figure("network", "The network and its weights", description, tables, is_told=True)
+    return Figure("network", "The network and its weights", description, tables, is_redundant=True)
 
 
 def _weight_table(layer: NeuronLayer) -> TableBlock:
