@@ -1,4 +1,4 @@
-"""Estimators with networks set by hand, for tests of what is reported of them."""
+"""Estimators with hand-set networks, for tests of reports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def xor(y=(0, 1, 1, 0), *, names=("a", "b"), **options):
 
 
 def splits(*thresholds):
-    """One feature, one neuron a threshold."""
+    """One feature, one neuron per threshold."""
     return Layer(np.ones((len(thresholds), 1)), np.array(thresholds))
 
 

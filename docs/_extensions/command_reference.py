@@ -65,10 +65,10 @@ def _meaning(text):
 def _default(parameter):
     if parameter.required:
         return nodes.inline(text="required")
-    is_told = parameter.show_default and not getattr(parameter, "is_flag", False)
+    is_redundant = parameter.show_default and not getattr(parameter, "is_flag", False)
     return (
         nodes.literal(text=str(parameter.default))
-        if is_told and parameter.default not in (None, "")
+        if is_redundant and parameter.default not in (None, "")
         else nodes.inline()
     )
 

@@ -97,7 +97,7 @@ def test_a_false_certificate_gives_a_report_and_exit_code_1(folder, capsys):
         ({"target": "nothing"}, "no column 'nothing'"),
         ({"data": "nothing.csv"}, "no file"),
         ({"model": "nothing.json"}, "cannot read"),
-        ({"target": "b"}, "are test rows"),
+        ({"target": "b"}, "not trained on as --test FILE"),
         ({"data": None, "radius": 0.1}, "needs rows"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The paper's methods as printed: what the solver says is handed on, and judged by an exact forward pass."""
+"""The paper's methods as printed: the solver's claims are recorded, and checked by an exact forward pass."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_the_solvers_claims_are_judged_by_the_network_it_returned():
         assert facts["claim_is_true"] == (wrong <= facts["claimed_loss"] + 1e-6)
         assert facts["bound"] <= facts["loss"]
         verdicts.append(facts["claim_is_true"])
-    assert not all(verdicts)  # which is why nothing is believed here
+    assert not all(verdicts)  # so no claim can be trusted
 
 
 @pytest.mark.parametrize("threshold", ["layer", 0.0])

@@ -1,4 +1,4 @@
-"""Rows of the experiments: the paper's split, and no test row among those trained on."""
+"""Rows of the experiments: the paper's split, and no test row among the training rows."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_random_rows_are_tested_with_forty_others(n_rows):
     assert not set(map(tuple, rows.X_train)) & set(map(tuple, rows.X_test))
 
 
-def test_names_tell_cells_apart():
+def test_distinct_cells_have_distinct_names():
     names = {Cell("e", "random", s, m, 20, k, t, r).name for s in (0, 1) for m in (20, 40) for k in ("prove", "learn")
              for t in (5.0, 60.0) for r in (0.0, 0.1)}  # fmt: skip
     assert len(names) == 32

@@ -104,10 +104,15 @@ def test_unknown_names_are_refused_with_those_that_are_known():
 def test_a_record_for_all_networks_is_better_than_one_with_a_margin():
     known = next(iter(KNOWN.values()))
     narrow = replace(known, certificate=replace(known.certificate, scope=Scope(margin=0.0001)))
-    assert known.is_better_than(narrow)
-    assert not narrow.is_better_than(known)
-    assert not known.is_better_than(known)
-    assert known.is_better_than(None)
+    assert known.rank < narrow.rank
+
+
+def test_a_smaller_loss_is_better_whatever_the_bound():
+    known = KNOWN["contradictory-n2-m30-d2"]
+    worse = replace(
+        known, certificate=replace(known.certificate, loss=known.certificate.loss + 1, bound=known.certificate.loss + 1)
+    )
+    assert known.rank < worse.rank
 
 
 def test_all_records_are_optimal_for_all_networks():

@@ -1,4 +1,4 @@
-"""What a run leaves behind: files that others read, and a page that works without a network."""
+"""The files of a run: others can read them, and the page works without a network."""
 
 import csv
 import json

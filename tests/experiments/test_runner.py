@@ -1,4 +1,4 @@
-"""Runs: cells in any order, errors that do not stop the others, kills that lose nothing."""
+"""Runs: cells in any order, errors that do not stop other cells, kills that lose no finished cell."""
 
 import json
 import subprocess
@@ -84,7 +84,7 @@ def test_a_cell_of_ours_is_verified():
     assert record["claim_is_true"] is True
     moved = measured(Cell("robust", "random", 0, 20, 20, "moved", 30.0, 0.3))
     assert moved["nominal_loss"] == 0
-    assert moved["loss"] > 0  # what plain training did not care for
+    assert moved["loss"] > 0  # plain training ignores perturbations
 
 
 # A program with a plan of seconds, to be killed.
@@ -106,7 +106,7 @@ def numbers(folder):
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # three runs of nine cells
-def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_numbers(tmp_path):
+def test_a_killed_run_resumes_and_ends_with_the_same_numbers(tmp_path):
     def start(folder):
         folder.mkdir(exist_ok=True)
         (folder / "run.py").write_text(SCRIPT)

@@ -32,7 +32,7 @@ def test_an_error_is_a_cell_to_run_again_with_a_reason(tmp_path):
     assert store.records() == []
 
 
-def test_results_that_were_handed_on_as_one_file_do_as_well(tmp_path):
+def test_results_passed_on_as_one_file_are_read(tmp_path):
     (tmp_path / "cells.json").write_text(json.dumps({"cells": [record_of(CELL)]}))
     assert Store(tmp_path).get(CELL)["loss"] == 3.0
 

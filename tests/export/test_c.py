@@ -1,4 +1,4 @@
-"""Exported C answers as predict does, for every row, and complains about what it cannot read."""
+"""Exported C gives the answers of predict for every row, and reports what it cannot read."""
 
 import contextlib
 import subprocess
@@ -213,6 +213,19 @@ def test_names_of_all_kinds_are_harmless():
     source = to_c(model)
     assert source.isascii()
     assert check_export(model, source, "c", rng.normal(0, 3, (200, n))) == 0
+
+
+@pytest.mark.parametrize("last", [STEP, IDENTITY])
+def test_a_check_without_rows_finds_no_difference(last):
+    rng = np.random.default_rng(0)
+    model = fitted(real(rng, 3, 2), real(rng, 1, 3, last))
+    assert check_export(model, to_c(model), "c", np.zeros((0, 2))) == 0
+
+
+def test_a_check_on_rows_that_are_not_numbers_is_refused():
+    model = fitted(Layer([[1.0]], [0.0]))
+    with pytest.raises(InvalidInputError, match="must be rows of numbers"):
+        check_export(model, to_c(model), "c", [["a"]])
 
 
 def test_a_class_with_a_zero_character_is_refused():

@@ -1,4 +1,4 @@
-"""Exports take what they have words for, and refuse the rest with what would do."""
+"""Exports accept the outputs that they can express, and refuse others with the accepted ones named."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Exported ONNX models answer as predict does away from hyperplanes, and say how far away that is."""
+"""Exported ONNX models give the answers of predict away from hyperplanes, and state the distance."""
 
 import json
 import sys

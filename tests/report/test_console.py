@@ -1,4 +1,4 @@
-"""Plain text for a terminal: what it says, that it fits, and that its lines can be typed."""
+"""Plain text for a terminal: its content, its width, and commands that can be run."""
 
 import contextlib
 import dataclasses

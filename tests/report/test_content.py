@@ -90,7 +90,7 @@ def test_rows_beyond_the_cap_are_not_attacked_and_the_report_says_so(monkeypatch
     monkeypatch.setattr(robustness_module, "MOST_SECONDS", -1.0)
     rows = np.repeat(SQUARE, 3, axis=0)
     found = Report.of(xor(), None, (rows, np.repeat([0, 1, 1, 0], 3)), radius=0.1).robustness
-    assert (found.n_attacked, found.n_rows, found.is_out_of_time) == (5, 12, True)
+    assert (found.n_attacked, found.n_rows, found.is_out_of_time) == (1, 12, True)
 
 
 def test_the_trace_is_that_of_the_estimator(report):
@@ -218,7 +218,7 @@ def test_names_cannot_steer_a_terminal_or_turn_the_text():
     [
         ({"train": SQUARE}, "must be the tuple"),
         ({"test": (SQUARE, [0, 1, 1, 0], None)}, "must be the tuple"),
-        ({"train": (SQUARE, [0, 0, 1, 0], None)}, "are test rows"),
+        ({"train": (SQUARE, [0, 0, 1, 0], None)}, "not trained on as --test FILE"),
         ({"test": (SQUARE, [0, 1, 1, 7])}, "not one of the model's classes"),
         ({"radius": 0.1}, "needs rows"),
         ({"radius": -1.0, "test": (SQUARE, [0, 1, 1, 0])}, "not negative"),

@@ -20,7 +20,7 @@ def tables_of(report):
             for block in part.blocks:
                 if isinstance(block, TableBlock):
                     yield block
-                elif isinstance(block, Figure) and not block.is_told:
+                elif isinstance(block, Figure) and not block.is_redundant:
                     yield from block.tables
 
 

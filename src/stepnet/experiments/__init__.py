@@ -1,1 +1,1 @@
-"""The paper's experiments, ours beside them, and the instances of this field: what ``stepnet reproduce`` runs."""
+"""The paper's experiments with our methods beside them (``stepnet reproduce``), and benchmark instances."""

@@ -1,8 +1,7 @@
-"""The paper's exact method and its Algorithm 1 as printed: the solver's numbers are believed.
+"""The paper's exact method and its Algorithm 1 as printed: the weights that HiGHS returns are the network.
 
-Nothing is mended on the way, as :class:`~stepnet.methods.exact.Exact` and
-:class:`~stepnet.methods.alternating.Alternating` do: the weights that HiGHS returns are the network. What
-they are worth is told by whoever evaluates it.
+:class:`~stepnet.methods.exact.Exact` and :class:`~stepnet.methods.alternating.Alternating` repair such weights; here
+nothing is repaired or checked, and the caller has to evaluate the network.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from stepnet.solvers.backends.highs import Highs
 
 @dataclass(frozen=True)
 class Claimed:
-    """The network of a solver's last point, and the loss and bound that the solver states for it."""
+    """The network of a solver's last point, and the loss and bound that the solver claims for it."""
 
     network: Network | None
     loss: float
     bound: float
-    is_finished: bool  # ended by itself, before the time limit
-    is_infeasible: bool = False  # the solver says that there is no network at all
+    is_finished: bool  # before the time limit
+    is_infeasible: bool = False  # the solver claims that no network exists
 
 
 def solve_exactly(problem: Problem, time_limit: float) -> Claimed:
-    """Theorem 2 by branch and bound, without a start."""
+    """Theorem 2 by branch and bound, without a warm start."""
     clock = Budget(time_limit)
     encoding = _encoding(problem)
     outcome = Highs().solve(Task(encoding.model, time_limit=clock.remaining, tolerance=encoding.tolerance))
@@ -49,7 +48,7 @@ def solve_exactly(problem: Problem, time_limit: float) -> Claimed:
 def alternate(problem: Problem, time_limit: float, seed: int) -> Claimed:
     """Algorithm 1 from a random network: H1 and H2 in turn, until neither improves or the time is up.
 
-    Each half has all of the time that is left, and begins with the point at hand.
+    Each half may use all of the remaining time, and starts from the current point.
     """
     clock = Budget(time_limit)
     encoding = _encoding(problem)
@@ -62,13 +61,8 @@ def alternate(problem: Problem, time_limit: float, seed: int) -> Claimed:
         for odd in (True, False):
             if clock.stop_reason:
                 return _claimed(problem, network, best, is_finished=False)
-            task = Task(
-                half(encoding, point, odd=odd),
-                start=point,
-                time_limit=clock.remaining,
-                seed=seed,
-                tolerance=encoding.tolerance,
-            )
+            model, limit = half(encoding, point, odd=odd), clock.remaining
+            task = Task(model, start=point, time_limit=limit, seed=seed, tolerance=encoding.tolerance)
             outcome = Highs().solve(task)
             if outcome.point is not None and outcome.objective <= best.objective:
                 best, point = outcome, _with_whole_bits(encoding, outcome.point)
@@ -78,7 +72,7 @@ def alternate(problem: Problem, time_limit: float, seed: int) -> Claimed:
 
 
 def wait_for_solvers() -> None:
-    """Let solvers end that were left alone at their limit, so that they take no time from what comes next."""
+    """Wait for solvers still running past their limit, so that they do not slow down the next cell."""
     for thread in threading.enumerate():
         if thread.name == THREAD_NAME:
             thread.join()
@@ -91,7 +85,7 @@ def _encoding(problem: Problem) -> LayeredEncoding:
 
 
 def _with_whole_bits(encoding: LayeredEncoding, point: Floats) -> Floats:
-    """What the other half takes as fixed: activations are 0 or 1, not 0.9999999."""
+    """The point with activations of exactly 0 or 1, since the other half fixes them."""
     point = point.copy()
     for outputs in encoding.outputs:
         point[outputs] = np.round(point[outputs])

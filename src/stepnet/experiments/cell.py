@@ -1,9 +1,8 @@
-"""Cell: one method on one set of rows, the smallest piece of an experiment."""
+"""Cell: one method on one set of rows, the smallest unit of an experiment."""
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,17 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from stepnet.datasets import load_breast_cancer_wisconsin, make_paper_random
 from stepnet.model.arithmetic import Floats
 
-PAPER_SEED = 42  # of the paper's split
-N_TRAIN = 160  # of the 200 random rows
+PAPER_SEED = 42  # the paper's split
+N_TRAIN = 160  # training rows among the 200 random rows
 N_FOLDS = 5
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is trained on what, and for how long.
+    """A method, the rows it is trained on, and its time limit.
 
-    ``data`` names the rows: "breast_cancer" (``seed`` is that of the split), "folds" (of the training rows of the
-    paper's split; ``seed`` is the number of the fold) or "random" (``seed`` is that of the rows).
+    ``data`` is "breast_cancer" (``seed`` sets the split), "folds" (of the training rows of the paper's split;
+    ``seed`` is the number of the fold) or "random" (``seed`` sets the rows).
     """
 
     experiment: str
@@ -37,19 +36,18 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Names its file; another limit is another cell."""
+        """The name of its file; a cell with another time limit is another cell."""
         rows = "" if self.n_rows is None else f"-m{self.n_rows}"
         radius = f"-r{self.radius:g}" if self.radius else ""
-        start = f"{self.experiment}-{self.method}-d{self.width}"
-        return f"{start}{rows}{radius}-s{self.seed}-{self.time_limit:g}s"
+        return f"{self.experiment}-{self.method}-d{self.width}{rows}{radius}-s{self.seed}-{self.time_limit:g}s"
 
     def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        return asdict(self)
 
 
 @dataclass(frozen=True)
 class CellRows:
-    """Rows and class codes to train on and to test with."""
+    """Rows and class codes for training and for testing."""
 
     X_train: Floats
     y_train: NDArray[np.int64]
@@ -58,7 +56,7 @@ class CellRows:
 
 
 def rows_of(cell: Cell) -> CellRows:
-    """The rows that a cell names."""
+    """The rows of a cell."""
     if cell.data == "random":
         X, y = make_paper_random(cell.seed)
         return CellRows(X[: cell.n_rows], y[: cell.n_rows], X[N_TRAIN:], y[N_TRAIN:])
@@ -68,5 +66,5 @@ def rows_of(cell: Cell) -> CellRows:
     if cell.data == "folds":
         folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X_train, y_train)
         kept, held_out = list(folds)[cell.seed]
-        return CellRows(X_train[kept], y_train[kept], X_train[held_out], y_train[held_out])
+        X_train, X_test, y_train, y_test = X_train[kept], X_train[held_out], y_train[kept], y_train[held_out]
     return CellRows(X_train, y_train, X_test, y_test)

@@ -1,4 +1,4 @@
-"""The methods that are compared: the paper's four, its DNN, and ours."""
+"""The methods compared: the paper's four, its DNN, and ours."""
 
 from __future__ import annotations
 
@@ -29,18 +29,21 @@ from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.ball import Ball
 
-SEED = 0  # of every method
+SEED = 0  # every method's
 EPOCHS = 100
-BATCH = 32  # Keras's default, which the paper does not change
-# How far rows may be moved where robust training stands beside the others.
+BATCH = 32  # Keras's default, which the paper keeps
+# How far rows may be perturbed where robust training is compared with the other methods.
 RADII = {"breast_cancer": 0.5, "folds": 0.5, "random": 0.05}
+
+# What a record takes from a certificate as it is.
+_CERTIFIED = ("loss", "nominal_loss", "bound", "gap", "status", "proof", "claimed_by", "stop_reason", "n_weights")
 
 Predict = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a method made of the rows: answers for others (None: no network), and what is known of it."""
+    """A trained model: how it predicts (None without a network), and the facts about it that go into the record."""
 
     predict: Predict | None
     facts: dict[str, Any]
@@ -49,15 +52,13 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Contender:
-    """A method by its name in tables; ``kind`` is "paper", "dnn" or "ours".
+    """A method and its title in tables.
 
-    ``takes_limit`` says that it often takes all of its time, for the estimate of the time that is left;
-    ``lacks()`` is what it would need to run here, empty if it has all.
+    ``takes_limit``: it often runs until its time limit, which the estimate of the remaining time needs to know.
+    ``lacks()``: what has to be installed before it can run; empty if nothing.
     """
 
-    key: str
     title: str
-    kind: str
     fit: Callable[[CellRows, Cell], Fitted]
     takes_limit: bool = False
     lacks: Callable[[], str] = lambda: ""
@@ -68,22 +69,21 @@ def _as_printed(threshold: str | float, *, is_exact: bool) -> Callable[[CellRows
         problem = StepClassifier((cell.width,), threshold=threshold).problem(rows.X_train, rows.y_train)
         limit = cell.time_limit
         claimed = solve_exactly(problem, limit) if is_exact else alternate(problem, limit, SEED)
-        facts = _facts_of_claim(problem, claimed)
-        network = claimed.network
         note = ""
         if claimed.is_infeasible:
             note = "HiGHS calls the program infeasible; every constant network solves it"
-        elif network is None:
-            note = f"HiGHS found no solution within {cell.time_limit:g} s"
+        elif claimed.network is None:
+            note = f"HiGHS found no solution within {limit:g} s"
         elif not math.isfinite(claimed.loss):
-            note = f"HiGHS found nothing within {cell.time_limit:g} s; the network is the random one it began with"
-        return Fitted(None if network is None else network.predict, facts, note)
+            note = f"HiGHS found nothing within {limit:g} s; the network is the random one it started from"
+        predict = None if claimed.network is None else claimed.network.predict
+        return Fitted(predict, _facts_of_claim(problem, claimed), note)
 
     return fit
 
 
 def _facts_of_claim(problem: Problem, claimed: Claimed) -> dict[str, Any]:
-    """What the solver says, and beside it the exact loss of its network and the bound that needs no solver."""
+    """The solver's claims, the exact loss of its network, and a bound that needs no solver."""
     free = conflict_bound(problem)
     facts: dict[str, Any] = {
         "total": problem.dataset.total_weight,
@@ -113,29 +113,20 @@ def _ours(make: Callable[[Cell], BaseStepClassifier]) -> Callable[[CellRows, Cel
         seconds = time.perf_counter() - begin
         certificate = classifier.certificate_
         verification = classifier.verify(rows.X_train, rows.y_train)
-        facts = {
+        facts = {name: getattr(certificate, name) for name in _CERTIFIED} | {
             "total": certificate.total_weight,
-            "loss": certificate.loss,
-            "nominal_loss": certificate.nominal_loss,
-            "bound": certificate.bound,
-            "gap": certificate.gap,
-            "status": certificate.status,
             "scope": str(certificate.scope),
-            "proof": certificate.proof,
-            "claimed_by": certificate.claimed_by,
             "claimed_loss": certificate.loss,
             "claimed_gap": certificate.gap,
             "claim_is_true": bool(verification),
             "is_finished": certificate.stop_reason in ("proven", "finished"),
-            "stop_reason": certificate.stop_reason,
             "margin": certificate.margin if math.isfinite(certificate.margin) else None,
-            "n_weights": certificate.n_weights,
             "seconds": seconds,
         }
-        if certificate.uncertainty:
-            facts |= {"rounds": certificate.rounds, "scenarios": certificate.scenarios}
-        note = f"worst case of moves up to {_radius(cell):g}" if certificate.uncertainty else ""
-        return Fitted(classifier.predict, facts, note)
+        if not certificate.uncertainty:
+            return Fitted(classifier.predict, facts)
+        facts |= {"rounds": certificate.rounds, "scenarios": certificate.scenarios}
+        return Fitted(classifier.predict, facts, f"worst case of perturbations up to {_radius(cell):g}")
 
     return fit
 
@@ -148,7 +139,7 @@ def _plain(cell: Cell, **options: Any) -> StepClassifier:
     return StepClassifier((cell.width,), time_limit=cell.time_limit, random_state=SEED, **options)
 
 
-def _moved(cell: Cell, **options: Any) -> StepClassifier:
+def _robust(cell: Cell, **options: Any) -> StepClassifier:
     return _plain(cell, uncertainty=Ball("linf", _radius(cell)), **options)
 
 
@@ -157,18 +148,18 @@ def _vote(cell: Cell) -> StepEnsembleClassifier:
 
 
 def _joint(cell: Cell) -> StepClassifier:
-    """The paper's column-and-constraint generation: scenarios of all rows at once, no search and no free bounds."""
+    """The paper's column-and-constraint generation: joint scenarios of all rows, no search, no free bounds."""
     generation = Exact(formulation="paper", solver="highs", free_bounds=False, search_share=0, scenarios="joint")
-    return _moved(cell, threshold="layer", method=generation)
+    return _robust(cell, threshold="layer", method=generation)
 
 
-def _moved_afterwards(rows: CellRows, cell: Cell) -> Fitted:
-    """Plain training, and what it costs when rows are moved."""
-    fitted = _ours(lambda cell: _plain(cell))(rows, cell)
+def _perturbed_afterwards(rows: CellRows, cell: Cell) -> Fitted:
+    """Plain training, and the worst-case loss of its network when rows are perturbed."""
+    fitted = _ours(_plain)(rows, cell)
     network: Network = fitted.predict.__self__.network_  # type: ignore[union-attr]
-    problem = _moved(cell).problem(rows.X_train, rows.y_train)
+    problem = _robust(cell).problem(rows.X_train, rows.y_train)
     facts = fitted.facts | {"loss": problem.evaluate(network), "bound": None, "gap": None, "status": "", "proof": ""}
-    return Fitted(fitted.predict, facts, f"trained on the rows as they are, then moved up to {cell.radius:g}")
+    return Fitted(fitted.predict, facts, f"trained on the rows as they are, then perturbed by up to {cell.radius:g}")
 
 
 def _mlp(*, is_scaled: bool) -> Callable[[CellRows, Cell], Fitted]:
@@ -184,7 +175,7 @@ def _mlp(*, is_scaled: bool) -> Callable[[CellRows, Cell], Fitted]:
         )
         model = make_pipeline(StandardScaler(), layers) if is_scaled else layers
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # it ends after 100 epochs, as the paper's does
+            warnings.simplefilter("ignore", ConvergenceWarning)  # it stops after 100 epochs, like the paper's
             model.fit(rows.X_train, rows.y_train)
         return Fitted(model.predict, _errors(model.predict, rows))
 
@@ -192,7 +183,7 @@ def _mlp(*, is_scaled: bool) -> Callable[[CellRows, Cell], Fitted]:
 
 
 def _keras(rows: CellRows, cell: Cell) -> Fitted:
-    """The paper's: ReLU, softmax, binary cross entropy, 100 epochs, everything else as Keras has it."""
+    """The paper's DNN: ReLU, softmax, binary cross entropy, 100 epochs, and Keras's defaults."""
     os.environ.setdefault("KERAS_BACKEND", _keras_backends()[0])
     import keras
 
@@ -225,25 +216,21 @@ def _keras_backends() -> list[str]:
 
 
 CONTENDERS: dict[str, Contender] = {
-    contender.key: contender
-    for contender in (
-        Contender("exact", "BDNN", "paper", _as_printed("layer", is_exact=True), takes_limit=True),
-        Contender("exact_0", "BDNN₀", "paper", _as_printed(0.0, is_exact=True), takes_limit=True),
-        Contender("heuristic", "BDNN heur.", "paper", _as_printed("layer", is_exact=False), takes_limit=True),
-        Contender("heuristic_0", "BDNN₀ heur.", "paper", _as_printed(0.0, is_exact=False), takes_limit=True),
-        Contender("dnn", "DNN", "dnn", _mlp(is_scaled=False)),
-        Contender("dnn_keras", "DNN (Keras)", "dnn", _keras, lacks=_lacks_keras),
-        Contender("dnn_scaled", "DNN, scaled rows", "dnn", _mlp(is_scaled=True)),
-        Contender("prove", "stepnet prove", "ours", _ours(_plain)),
-        Contender("learn", "stepnet learn", "ours", _ours(lambda cell: _plain(cell, method="learn"))),
-        Contender("ensemble", "stepnet ensemble", "ours", _ours(_vote)),
-        Contender("robust", "stepnet robust", "ours", _ours(_moved), takes_limit=True),
-        Contender("joint", "joint scenarios", "paper", _ours(_joint), takes_limit=True),
-        Contender("moved", "stepnet prove, then moved", "ours", _moved_afterwards),
-    )
+    "exact": Contender("BDNN", _as_printed("layer", is_exact=True), takes_limit=True),
+    "exact_0": Contender("BDNN₀", _as_printed(0.0, is_exact=True), takes_limit=True),
+    "heuristic": Contender("BDNN heur.", _as_printed("layer", is_exact=False), takes_limit=True),
+    "heuristic_0": Contender("BDNN₀ heur.", _as_printed(0.0, is_exact=False), takes_limit=True),
+    "dnn": Contender("DNN", _mlp(is_scaled=False)),
+    "dnn_keras": Contender("DNN (Keras)", _keras, lacks=_lacks_keras),
+    "dnn_scaled": Contender("DNN, scaled rows", _mlp(is_scaled=True)),
+    "prove": Contender("stepnet prove", _ours(_plain)),
+    "learn": Contender("stepnet learn", _ours(lambda cell: _plain(cell, method="learn"))),
+    "ensemble": Contender("stepnet ensemble", _ours(_vote)),
+    "robust": Contender("stepnet robust", _ours(_robust), takes_limit=True),
+    "joint": Contender("joint scenarios", _ours(_joint), takes_limit=True),
+    "moved": Contender("stepnet prove, then perturbed", _perturbed_afterwards),
 }
 
 FOUR = ("exact", "exact_0", "heuristic", "heuristic_0")
-OURS = ("prove", "learn", "ensemble", "robust")
-
 DNNS = ("dnn", "dnn_keras", "dnn_scaled")
+OURS = ("prove", "learn", "ensemble", "robust")

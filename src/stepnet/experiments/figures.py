@@ -14,7 +14,7 @@ from stepnet.experiments.contenders import CONTENDERS
 from stepnet.experiments.measure import Record
 from stepnet.experiments.results import Results, accuracies, seconds
 
-# Okabe and Ito's colours, which colour-blind people tell apart; markers and dashes for those who print in grey.
+# Okabe and Ito's colours, which colour-blind people can distinguish; markers and dashes for printing in grey.
 _STYLES = {
     "exact": ("#D55E00", "s", "-"),
     "heuristic": ("#E69F00", "D", "--"),
@@ -29,7 +29,7 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture as PNG and SVG, and in words for those who do not see it."""
+    """A figure as PNG and SVG, with a description for readers who cannot see it."""
 
     key: str
     title: str
@@ -39,7 +39,7 @@ class Plot:
 
 
 def require_matplotlib() -> None:
-    """Raise before hours of work, not after them, if figures cannot be drawn."""
+    """Raise before hours of work, not afterwards, if figures cannot be drawn."""
     try:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
@@ -51,7 +51,7 @@ def require_matplotlib() -> None:
 
 @dataclass(frozen=True)
 class _Quantity:
-    """What is drawn over the number of training rows."""
+    """What is plotted over the number of training rows."""
 
     number: int
     name: str
@@ -71,10 +71,7 @@ class _Quantity:
         return "from the fastest to the slowest instance" if self.is_time else "one standard deviation"
 
 
-_QUANTITIES = (
-    _Quantity(1, "Test accuracy", "%", is_time=False),
-    _Quantity(2, "Runtime", "s", is_time=True),
-)
+_QUANTITIES = (_Quantity(1, "Test accuracy", "%", is_time=False), _Quantity(2, "Runtime", "s", is_time=True))
 
 
 def figures_of(results: Results) -> list[Plot]:
@@ -104,18 +101,14 @@ def _drawn(results: Results, quantity: _Quantity) -> Plot:
             ax.set_yscale("log" if quantity.is_time else "linear")
             ax.grid(alpha=0.3)
         axes[0].set_ylabel(f"{quantity.name.lower()} ({quantity.unit})")
-        drawing.legend(
-            *axes[0].get_legend_handles_labels(),
-            loc="outside lower center",
-            ncols=(len(methods) + 2) // 2,
-            frameon=False,
-        )
+        handles, labels = axes[0].get_legend_handles_labels()
+        drawing.legend(handles, labels, loc="outside lower center", ncols=(len(methods) + 2) // 2, frameon=False)
         drawing.savefig(png, dpi=160, format="png")
         drawing.savefig(svg, format="svg", metadata={"Title": title, "Date": None})
     curves = ", ".join(CONTENDERS[method].title for method in methods)
     description = (
-        f"{quantity.name} over {', '.join(map(str, sizes))} training rows; a panel for each number of hidden neurons, "
-        f"{', '.join(map(str, widths))}; a curve for each of {curves}. Curves: means; bands: {quantity.band_in_words}."
+        f"{quantity.name} over {', '.join(map(str, sizes))} training rows; one panel per number of hidden neurons "
+        f"({', '.join(map(str, widths))}), one curve of means per method ({curves}). Bands: {quantity.band_in_words}."
     )
     return Plot(f"figure{quantity.number}", title, description, png.getvalue(), svg.getvalue())
 

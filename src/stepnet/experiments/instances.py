@@ -1,4 +1,4 @@
-"""The benchmark instances of this field, and the best that is known of each."""
+"""Benchmark instances, and the best network and bound known for each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stepnet.datasets import load_breast_cancer_wisconsin, make_paper_random
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.experiments.cell import PAPER_SEED
-from stepnet.experiments.table import ResultTable
+from stepnet.experiments.table import ResultTable, csv_text
 from stepnet.formulations.registry import formulation_for
 from stepnet.methods.prove import Prove
 from stepnet.methods.run import Run
@@ -38,7 +38,7 @@ Labelled = tuple[Floats, NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Instance:
-    """Rows, classes and a network's width: one hidden layer, each neuron with a threshold of its own."""
+    """Rows, classes, and the width of the one hidden layer; each neuron has its own threshold."""
 
     name: str
     about: str
@@ -52,18 +52,15 @@ class Instance:
 
 @dataclass(frozen=True)
 class Known:
-    """The best network and bound known of an instance."""
+    """The best network and bound known for an instance."""
 
     network: Network
     certificate: Certificate
 
-    def is_better_than(self, other: Known | None) -> bool:
-        """A smaller loss, then a larger bound, then one that holds for all networks."""
-
-        def rank(certificate: Certificate) -> tuple[float, float, bool]:
-            return certificate.loss, -certificate.bound, not certificate.scope.is_all
-
-        return other is None or rank(self.certificate) < rank(other.certificate)
+    @property
+    def rank(self) -> tuple[float, float, bool]:
+        """Lower is better: a smaller loss, then a larger bound, then a bound for all networks."""
+        return self.certificate.loss, -self.certificate.bound, not self.certificate.scope.is_all
 
 
 def _random_labels(n: int, m: int) -> Labelled:
@@ -72,7 +69,7 @@ def _random_labels(n: int, m: int) -> Labelled:
 
 
 def _planted(n: int, m: int, width: int, flipped: float) -> Labelled:
-    """Labels of a random network with as many neurons, some of them flipped."""
+    """Labels of a random network of this width; a share of them is flipped."""
     rng = np.random.default_rng(1000 * n + 10 * m + width)
     X = rng.normal(size=(m, n))
     bits = X @ rng.normal(size=(n, width)) >= 0.3 * rng.normal(size=width)
@@ -82,7 +79,7 @@ def _planted(n: int, m: int, width: int, flipped: float) -> Labelled:
 
 
 def _contradictory(n: int, m: int) -> Labelled:
-    """Few different rows and random labels: equal rows of both classes cost what they weigh."""
+    """Few distinct rows with random labels, so that equal rows belong to both classes."""
     rng = np.random.default_rng(1000 * n + m + 7)
     return rng.integers(-1, 2, (m, n)).astype(np.float64), rng.integers(0, 2, m)
 
@@ -121,38 +118,38 @@ INSTANCES: dict[str, Instance] = {instance.name: instance for instance in _all()
 
 
 def chosen_instances(names: Sequence[str]) -> list[Instance]:
-    """Those of the given names; all if none is given."""
+    """The instances with the given names; all if no name is given."""
     for name in names:
         if name not in INSTANCES:
-            raise InvalidInputError(f"there is no instance {name!r}; choose among {', '.join(INSTANCES)}.")
+            raise InvalidInputError(f"there is no instance {name!r}; choose one of {', '.join(INSTANCES)}.")
     return [INSTANCES[name] for name in names or INSTANCES]
 
 
 def best_known(path: Path | None = None) -> dict[str, Known]:
-    """The records that come along, or those of a file that :func:`write_instances` wrote."""
+    """The bundled records, or those of a file that :func:`write_records` wrote."""
     text = (path or files("stepnet.experiments").joinpath(BEST_KNOWN)).read_text(encoding="utf-8")
     try:
         return {name: _known(entry) for name, entry in json.loads(text).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelFileError(f"{path or BEST_KNOWN} has no records of instances, or damaged ones: {error}") from error
+        raise ModelFileError(f"{path or BEST_KNOWN} has no records of instances, or is damaged: {error}") from error
 
 
 def solve_again(instance: Instance, known: Known | None, time_limit: float, seed: int = 0) -> Known:
-    """What :class:`~stepnet.methods.prove.Prove` makes of it within the time, if that is better than what is known."""
+    """The result of :class:`~stepnet.methods.prove.Prove` within the time limit, if it is better than ``known``."""
     run = Run(instance.problem, Budget(time_limit), seed=seed)
     with run.budget.catching_interrupts():
         Prove().work(run, None if known is None else known.network)
     result = run.result()
     found = Known(result.network, replace(certify(instance.problem, result), runtime=round(result.runtime, 3)))
-    return found if known is None or found.is_better_than(known) else known
+    return found if known is None or found.rank < known.rank else known
 
 
 def write_instance(instance: Instance, folder: Path, formulation: str) -> list[tuple[str, int, int]]:
-    """Write the rows as CSV and the programs as .mps; name, variables and rows of every program."""
+    """Write the rows as CSV and the programs as .mps; returns name, variables and rows of every program."""
     X, y = instance.make()
-    names = [f"x{j}" for j in range(X.shape[1])]
-    lines = [",".join([*(repr(float(value)) for value in row), str(code)]) for row, code in zip(X, y, strict=True)]
-    write_atomically(folder / f"{instance.name}.csv", "\n".join([",".join([*names, "y"]), *lines]) + "\n")
+    lines = ([*row, code] for row, code in zip(X.tolist(), y.tolist(), strict=True))
+    head = [*(f"x{j}" for j in range(X.shape[1])), "y"]
+    write_atomically(folder / f"{instance.name}.csv", csv_text([head, *lines]))
     encodings = formulation_for(formulation, instance.problem).encode(instance.problem)
     written = []
     for number, encoding in enumerate(encodings):
@@ -164,12 +161,12 @@ def write_instance(instance: Instance, folder: Path, formulation: str) -> list[t
 
 
 def check(instance: Instance, known: Known) -> Verification:
-    """The record against the rows, in exact arithmetic."""
+    """Check a record against the rows, in exact arithmetic."""
     return verify(instance.problem, known.network, known.certificate)
 
 
 def write_records(records: dict[str, Known], path: Path) -> None:
-    """As JSON, an instance a line."""
+    """As JSON, one line per instance."""
     lines = [f"{json.dumps(name)}: {json.dumps(_entry(known), allow_nan=False)}" for name, known in records.items()]
     write_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
@@ -180,43 +177,29 @@ def table_of(
     verifications: dict[str, Verification],
     programs: dict[str, list[tuple[str, int, int]]],
 ) -> ResultTable:
-    """The library at a glance."""
+    """All instances with their sizes and records."""
     lines = []
     for instance in instances:
         data, certificate = instance.problem.dataset, records[instance.name].certificate
         written = programs[instance.name]
         size = f"{written[0][1]} × {written[0][2]}" + (f", {len(written)} programs" if len(written) > 1 else "")
         lines.append(
-            (
-                instance.name,
-                instance.about,
-                f"{data.total_weight:g}",
-                str(data.n_features),
-                str(instance.width),
-                size,
-                f"{certificate.loss:g}",
-                f"{certificate.bound:g}",
-                certificate.status,
-                str(certificate.scope),
-                f"claimed by {certificate.claimed_by}" if certificate.claimed_by else "recomputed",
-                _verdict(verifications[instance.name]),
-            )
+            [
+                ("Instance", instance.name),
+                ("What", instance.about),
+                ("Rows", f"{data.total_weight:g}"),
+                ("Features", str(data.n_features)),
+                ("Neurons", str(instance.width)),
+                ("Variables × rows", size),
+                ("Best loss", f"{certificate.loss:g}"),
+                ("Bound", f"{certificate.bound:g}"),
+                ("Status", certificate.status),
+                ("Bound holds for", str(certificate.scope)),
+                ("The bound is", f"claimed by {certificate.claimed_by}" if certificate.claimed_by else "recomputed"),
+                ("Verified", _verdict(verifications[instance.name])),
+            ]
         )
-    head = (
-        "Instance",
-        "What",
-        "Rows",
-        "Features",
-        "Neurons",
-        "Variables × rows",
-        "Best loss",
-        "Bound",
-        "Status",
-        "Bound holds for",
-        "The bound is",
-        "Verified",
-    )
-    return ResultTable("instances", "Instances and what is known of them", head, tuple(lines))
+    return ResultTable.of("instances", "Instances and the best known results", lines)
 
 
 def _verdict(verification: Verification) -> str:

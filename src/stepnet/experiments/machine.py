@@ -1,7 +1,8 @@
-"""What an experiment ran on: machine and versions, for those who compare."""
+"""The machine and the versions that an experiment ran on."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -13,7 +14,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "highspy", "joblib", "ke
 
 
 def machine() -> dict[str, str]:
-    """Processor, cores, memory, system, Python and the packages that matter, by name."""
+    """Processor, cores, memory, system, and the versions of Python and of the packages that matter."""
     found = {
         "processor": _processor(),
         "cores": str(os.cpu_count()),
@@ -23,10 +24,8 @@ def machine() -> dict[str, str]:
         "stepnet": stepnet.__version__,
     }
     for name in _PACKAGES:
-        try:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return found
 
 

@@ -1,4 +1,4 @@
-"""What is measured of a cell: how well its method answers new rows, and how sure it is."""
+"""Run a cell and measure how well its method predicts new rows, and what is known of its training loss."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from stepnet.experiments.contenders import CONTENDERS, Predict
 from stepnet.search.local.local_search import kernels_ready
 
 Record = dict[str, Any]
-_COMPILING = 600.0  # seconds at most, once after an installation
+_COMPILING = 600.0  # seconds at most, in the first run after an installation
 
 
 def measured(cell: Cell) -> Record:
-    """Run a cell; an error becomes part of the record, so that the others go on."""
+    """Run a cell; an error goes into the record, so that the other cells still run."""
     _compile()
     rows = rows_of(cell)
-    record: Record = cell.to_dict() | {"when": datetime.now(UTC).isoformat(timespec="seconds")}
-    record["stepnet"] = stepnet.__version__
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    record: Record = cell.to_dict() | {"when": when, "stepnet": stepnet.__version__}
     begin = time.perf_counter()
     try:
         with threadpool_limits(1):
@@ -48,14 +48,8 @@ def _compile() -> None:
 
 
 def _scores(predict: Predict, rows: CellRows) -> Record:
-    """Accuracy, and as in the paper precision, recall and F1 weighted by the classes' sizes, on new rows."""
-    answers = predict(rows.X_test)
-    precision, recall, f1, _ = precision_recall_fscore_support(
-        rows.y_test, answers, average="weighted", zero_division=0.0
-    )
-    return {
-        "accuracy": float(accuracy_score(rows.y_test, answers)),
-        "precision": float(precision),
-        "recall": float(recall),
-        "f1": float(f1),
-    }
+    """On the test rows: accuracy, and precision, recall and F1 weighted by class size, as in the paper."""
+    truth, answers = rows.y_test, predict(rows.X_test)
+    weighted = precision_recall_fscore_support(truth, answers, average="weighted", zero_division=0.0)
+    scores = (accuracy_score(truth, answers), *weighted[:3])
+    return dict(zip(("accuracy", "precision", "recall", "f1"), map(float, scores), strict=True))

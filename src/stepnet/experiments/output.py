@@ -1,20 +1,16 @@
-"""What a run leaves behind: all cells as CSV and JSON, tables as Markdown and LaTeX, figures, and one page."""
+"""The files of a run: all cells as CSV and JSON, tables as Markdown and LaTeX, figures, and one HTML page."""
 
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import json
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from stepnet.experiments.figures import Plot, figures_of
 from stepnet.experiments.measure import Record
 from stepnet.experiments.results import Results
 from stepnet.experiments.store import ALL_CELLS
-from stepnet.experiments.table import ResultTable
+from stepnet.experiments.table import ResultTable, csv_text
 from stepnet.experiments.tables import tables_of
 from stepnet.runtime.files import write_atomically
 
@@ -23,7 +19,7 @@ _TITLE = "Training step networks by integer programming: the paper's experiments
 
 
 def write_results(results: Results, records: list[Record], folder: Path) -> list[Path]:
-    """Write everything; the paths, the page first. ``records`` are all that the folder has."""
+    """Write all files and return their paths, the page first. ``records`` are all records of the folder."""
     tables, figures = tables_of(results), figures_of(results)
     content: dict[str, str | bytes] = {
         PAGE: _page(results, tables, figures),
@@ -44,7 +40,7 @@ def write_results(results: Results, records: list[Record], folder: Path) -> list
 
 
 def _facts(results: Results) -> dict[str, str]:
-    """How the numbers were made, for whoever reads them."""
+    """How the numbers were made."""
     n_cells = len(results.records) + len(results.missing)
     facts = {
         "budget": f"{results.effort.name}: {results.effort.describe()}",
@@ -62,32 +58,22 @@ def _markdown(results: Results, tables: list[ResultTable], figures: list[Plot]) 
 
 def _csv(records: list[Record]) -> str:
     names = list(dict.fromkeys(name for record in records for name in record))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue()
+    return csv_text([names, *([record.get(name) for name in names] for record in records)])
 
 
 def _json(results: Results, records: list[Record]) -> str:
     missing = [{"cell": cell.name, "reason": reason} for cell, reason in results.missing]
-    lines = ",\n".join(json.dumps(_rounded(record), allow_nan=False) for record in records)
+    rounded = ({name: round(v, 6) if name == "seconds" else v for name, v in record.items()} for record in records)
+    lines = ",\n".join(json.dumps(record, allow_nan=False) for record in rounded)
     head = json.dumps({"run": _facts(results), "missing": missing}, indent=1, allow_nan=False)
     return f'{head[:-2]},\n "cells": [\n{lines}\n]}}\n'
-
-
-def _rounded(record: Record) -> Record:
-    return {name: round(value, 6) if name == "seconds" else value for name, value in record.items()}
 
 
 def _page(results: Results, tables: list[ResultTable], figures: list[Plot]) -> str:
     import jinja2
 
-    template = files("stepnet.experiments").joinpath("page.html.jinja").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    pictures: list[dict[str, Any]] = [
-        {"figure": figure, "data": base64.b64encode(figure.svg).decode("ascii")} for figure in figures
-    ]
-    return environment.from_string(template).render(
-        title=_TITLE, tables=tables, pictures=pictures, facts=_facts(results), chosen=results.chosen
-    )
+    loader = jinja2.PackageLoader("stepnet.experiments", "")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    pictures = [(figure, base64.b64encode(figure.svg).decode("ascii")) for figure in figures]
+    page = environment.get_template("page.html.jinja")
+    return page.render(title=_TITLE, tables=tables, pictures=pictures, facts=_facts(results))

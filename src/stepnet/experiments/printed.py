@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, in per cent, by method and number of hidden neurons."""
+"""The numbers printed in the paper, in per cent, by method and number of hidden neurons."""
 
 from __future__ import annotations
 

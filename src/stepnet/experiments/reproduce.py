@@ -1,4 +1,4 @@
-"""Reproduce: run the paper's experiments, or what is missing of them, and write what came out."""
+"""Reproduce: run the missing cells of the paper's experiments, and write the results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stepnet.experiments.figures import require_matplotlib
 from stepnet.experiments.output import write_results
-from stepnet.experiments.plan import PARTS, Scale, cells_of, effort_of, parts_of
+from stepnet.experiments.plan import PARTS, cells_of, effort_of, parts_of
 from stepnet.experiments.results import Results
 from stepnet.experiments.runner import Show, run_cells
 from stepnet.experiments.store import Store
@@ -23,25 +23,21 @@ def reproduce(
         "table1", "table2", "table3", "figures", "robust" or "all".
     budget : "quick" or "full"
     out : Path
-        A folder; cells that an earlier run left in it are not run again.
+        A folder; cells that an earlier run finished there are not run again.
     n_jobs : int or None
-        Cells at once, each a process with one thread; None for what joblib is configured for, such as a cluster.
+        Number of cells at once, each a process with one thread; None for joblib's configuration, such as a cluster.
     show : callable
-        Told after every cell.
+        Called once at the start and after every cell.
     render_only : bool
-        Run nothing: write what the cells at hand give.
+        Run nothing, and write the results of the cells finished so far.
     """
     require_matplotlib()
     asked, effort = parts_of(which), effort_of(budget)
-    cells, store = cells_of(asked, effort), Store(out)
+    store = Store(out)
     if not render_only:
-        run_cells(cells, store, n_jobs, show)
-    parts = _parts_at_hand(asked, effort, store)
+        run_cells(cells_of(asked, effort), store, n_jobs, show)
+    # Parts that an earlier run left in the folder are shown too.
+    present = {cell.experiment for cell in cells_of(tuple(PARTS), effort) if store.get(cell) is not None}
+    parts = tuple(part for part, experiment in PARTS.items() if part in asked or experiment in present)
     results = Results.read(parts, effort, cells_of(parts, effort), store)
     return results, write_results(results, store.records(), out)
-
-
-def _parts_at_hand(asked: tuple[str, ...], effort: Scale, store: Store) -> tuple[str, ...]:
-    """What was asked for, and what an earlier run has left in the folder."""
-    present = {cell.experiment for cell in cells_of(tuple(PARTS), effort) if store.get(cell) is not None}
-    return tuple(part for part, experiment in PARTS.items() if part in asked or experiment in present)

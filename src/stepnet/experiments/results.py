@@ -1,4 +1,4 @@
-"""Results: the records of a run, what is missing from it and why, and the questions that tables and figures ask."""
+"""Results: the records of a run, and which cells are missing and why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stepnet.experiments.measure import Record
 from stepnet.experiments.plan import Scale
 from stepnet.experiments.store import Store
 
-NOT_RUN = "not run yet: the same command goes on where it ended"
+NOT_RUN = "not run yet; the same command resumes where it stopped"
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,11 @@ class Results:
     @classmethod
     def read(cls, parts: tuple[str, ...], effort: Scale, cells: Sequence[Cell], store: Store) -> Results:
         found = [(cell, store.get(cell)) for cell in cells]
-        return cls(
-            parts,
-            effort,
-            tuple(record for _, record in found if record is not None),
-            tuple((cell, _reason(cell, store)) for cell, record in found if record is None),
-            has_errors=any(record is None and store.error(cell) for cell, record in found),
-        )
+        lacking = [cell for cell, record in found if record is None]
+        reasons = (store.error(cell) or CONTENDERS[cell.method].lacks() or NOT_RUN for cell in lacking)
+        records = tuple(record for _, record in found if record is not None)
+        missing = tuple(zip(lacking, reasons, strict=True))
+        return cls(parts, effort, records, missing, has_errors=any(map(store.error, lacking)))
 
     def of(self, experiment: str, **wanted: Any) -> list[Record]:
         """The records of an experiment with the given values."""
@@ -50,38 +48,34 @@ class Results:
         ]
 
     def methods(self, experiment: str) -> list[str]:
-        """The methods that an experiment has records of, in the order of tables."""
+        """The methods that an experiment has records of, in the order of the tables."""
         present = {record["method"] for record in self.of(experiment)}
         return [key for key in CONTENDERS if key in present]
 
     def values(self, experiment: str, name: str) -> list[Any]:
-        """The different values of a field, sorted."""
+        """The distinct values of a field, sorted."""
         return sorted({record[name] for record in self.of(experiment)})
 
-    def reasons(self) -> dict[str, int]:
-        """Why cells are missing, and how many for each reason."""
-        return dict(Counter(reason for _, reason in self.missing))
+    def reasons(self, experiment: str | None = None) -> Counter[str]:
+        """Why cells are missing, in all experiments or in one, and how many for each reason."""
+        return Counter(reason for cell, reason in self.missing if experiment in (None, cell.experiment))
 
     @property
     def chosen(self) -> str:
-        """Our method with the best accuracy on held-out training rows, over all widths; none if that was not asked."""
+        """Our method with the best accuracy on held-out training rows, over all widths; empty without such records."""
         scores = {method: accuracies(self.of("choice", method=method)) for method in OURS}
         means = {method: float(np.mean(found)) for method, found in scores.items() if len(found)}
-        return max(means, key=lambda method: means[method]) if means else ""
+        return max(means, key=lambda method: means[method], default="")
 
     @property
     def dates(self) -> str:
-        """From when to when the cells were run."""
+        """The day, or the first and last day, on which the cells were run."""
         days = sorted(record["when"][:10] for record in self.records)
         return "" if not days else days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
 
 
-def _reason(cell: Cell, store: Store) -> str:
-    return store.error(cell) or CONTENDERS[cell.method].lacks() or NOT_RUN
-
-
 def accuracies(records: Sequence[Record]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """In per cent, of those records that have a network."""
+    """In per cent, of the records that have a network."""
     return 100 * np.array([record["accuracy"] for record in records if "accuracy" in record], dtype=np.float64)
 
 
@@ -91,5 +85,5 @@ def seconds(record: Record) -> float:
 
 
 def is_false(record: Record) -> bool:
-    """Whether the loss that was claimed for the network is not that of the network."""
+    """Whether the loss claimed for the network is false."""
     return record.get("claim_is_true") is False

@@ -1,4 +1,4 @@
-"""Run cells: those that are missing, several at once, each kept as soon as it is finished."""
+"""Run the missing cells, several at once, and store each as soon as it is finished."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from stepnet.experiments.measure import Record, measured
 from stepnet.experiments.store import Store
 from stepnet.runtime.parallel import as_finished
 
-_QUICK = 1.5  # seconds that a cell takes which seldom reaches its limit
+_QUICK = 1.5  # typical seconds of a cell that seldom reaches its time limit
 
 
 @dataclass
 class CellProgress:
-    """How far a run is, and how long the rest will take if cells go on as they did."""
+    """How far a run is, with an estimate of the time left."""
 
     n_cells: int
     n_jobs: int
-    expected: float  # seconds of one core for all cells of this run
+    expected: float  # core seconds for all cells of this run
     n_done: int = 0
     n_kept: int = 0  # finished by an earlier run
     done: float = 0.0  # of the expected seconds
@@ -31,7 +31,7 @@ class CellProgress:
 
     @property
     def seconds_left(self) -> float:
-        """At first what cells are expected to take; the longer it runs, the more what they did take."""
+        """At first from the expected times alone; the longer the run, the more from the measured ones."""
         elapsed = (time.perf_counter() - self.started) * self.n_jobs
         prior = 0.1 * self.expected
         factor = (elapsed + prior) / (self.done + prior) if self.expected else 1.0
@@ -42,18 +42,14 @@ Show = Callable[[CellProgress, Cell | None, Record | None], None]
 
 
 def run_cells(cells: Sequence[Cell], store: Store, n_jobs: int | None, show: Show) -> None:
-    """Run the cells that ``store`` lacks, as far as their methods can be run here.
+    """Run the cells that ``store`` lacks, except for methods that lack something to run here.
 
-    ``n_jobs=None`` is what joblib is configured for, such as a cluster.
+    ``n_jobs=None`` stands for joblib's configuration, such as a cluster.
     """
-    cells = [cell for cell in cells if store.get(cell) is not None or not CONTENDERS[cell.method].lacks()]
-    missing = [cell for cell in cells if store.get(cell) is None]
-    progress = CellProgress(
-        n_cells=len(cells),
-        n_jobs=min(effective_n_jobs(n_jobs), max(1, len(missing))),
-        expected=sum(map(_expected, missing)),
-        n_kept=len(cells) - len(missing),
-    )
+    lacking = [cell for cell in cells if store.get(cell) is None]
+    missing = [cell for cell in lacking if not CONTENDERS[cell.method].lacks()]
+    n_kept, n_jobs_used = len(cells) - len(lacking), min(effective_n_jobs(n_jobs), max(1, len(missing)))
+    progress = CellProgress(n_kept + len(missing), n_jobs_used, sum(map(_expected, missing)), n_kept=n_kept)
     show(progress, None, None)
     for cell, record in as_finished(_run, ((cell,) for cell in missing), n_jobs, prefer="processes"):
         store.put(cell, record)

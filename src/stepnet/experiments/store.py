@@ -1,4 +1,4 @@
-"""Store: the records of finished cells, each in a file of its own that is there whole or not at all."""
+"""Store: the records of finished cells, each in its own file, which is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,41 +16,36 @@ ALL_CELLS = "cells.json"
 class Store:
     """The cells of one folder.
 
-    ``cells/NAME.json`` has one record; ``cells.json``, which :mod:`stepnet.experiments.output` writes, has all of
-    them and does as well, so that results that were handed on without the folder ``cells`` need not be made again.
+    ``cells/NAME.json`` holds one record. ``cells.json``, written by :mod:`stepnet.experiments.output`, holds all of
+    them and is read too, so that results can be passed on without the folder ``cells``.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / CELLS
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._handed_on = {str(one.get("name")): one for one in _read_list(folder / ALL_CELLS)}
+        self._passed_on = {str(one.get("name")): one for one in _read_list(folder / ALL_CELLS)}
 
     def get(self, cell: Cell) -> Record | None:
-        """The record of a cell; None if it has none, or one that is damaged, of another cell, or an error."""
-        for record in (_read(self.folder / f"{cell.name}.json"), self._handed_on.get(cell.name)):
-            if record is not None and "error" not in record and _is_of(record, cell):
+        """The record of a cell; None if it is missing, damaged, an error, or of another cell."""
+        for record in (_read(self.folder / f"{cell.name}.json"), self._passed_on.get(cell.name)):
+            if record is not None and "error" not in record and cell.to_dict().items() <= record.items():
                 return record
         return None
 
     def records(self) -> list[Record]:
-        """All that the folder has, of whatever budget."""
+        """All records of the folder, whatever their budget."""
         found = {path.stem: _read(path) for path in sorted(self.folder.glob("*.json"))}
         sound = {name: record for name, record in found.items() if record is not None and "error" not in record}
-        return list((self._handed_on | sound).values())
+        return list((self._passed_on | sound).values())
 
     def error(self, cell: Cell) -> str:
-        """What went wrong with a cell when it was last tried, if something did."""
+        """The error of a cell's last run; empty if there was none."""
         record = _read(self.folder / f"{cell.name}.json")
         return str(record.get("error", "")) if record else ""
 
-    def put(self, cell: Cell, record: Record) -> Record:
-        record = {"name": cell.name} | record
-        write_atomically(self.folder / f"{cell.name}.json", json.dumps(record, indent=1, allow_nan=False) + "\n")
-        return record
-
-
-def _is_of(record: Record, cell: Cell) -> bool:
-    return all(record.get(name) == value for name, value in cell.to_dict().items())
+    def put(self, cell: Cell, record: Record) -> None:
+        text = json.dumps({"name": cell.name} | record, indent=1, allow_nan=False)
+        write_atomically(self.folder / f"{cell.name}.json", f"{text}\n")
 
 
 def _read(path: Path) -> Record | None:

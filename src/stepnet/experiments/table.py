@@ -1,12 +1,13 @@
-"""Table: lines of text under a head, as Markdown, LaTeX or for a page."""
+"""ResultTable: lines of text under a head, as Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-# What our tables contain and LaTeX wants otherwise.
+# Characters of our tables that LaTeX needs escaped.
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -26,14 +27,35 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class ResultTable:
-    """``rules`` are the numbers of the lines that a rule stands above."""
+    """``is_grouped``: lines with the same second cell form a group, with a rule above the next."""
 
     key: str
     title: str
     head: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
-    rules: tuple[int, ...] = ()
+    is_grouped: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        key: str,
+        title: str,
+        lines: Sequence[Sequence[tuple[str, str]]],
+        notes: Iterable[str] = (),
+        *,
+        is_grouped: bool = False,
+    ) -> ResultTable:
+        """From lines of (head, cell) pairs."""
+        head = tuple(name for name, _ in lines[0]) if lines else ()
+        cells = tuple(tuple(cell for _, cell in line) for line in lines)
+        return cls(key, title, head, cells, tuple(notes), is_grouped)
+
+    @property
+    def rules(self) -> list[int]:
+        """The numbers of the lines with a rule above them."""
+        numbers = range(1, len(self.lines)) if self.is_grouped else ()
+        return [number for number in numbers if self.lines[number][1] != self.lines[number - 1][1]]
 
     def markdown(self) -> str:
         dashes = [":--", *["--:"] * (len(self.head) - 1)]
@@ -41,12 +63,10 @@ class ResultTable:
         return "\n\n".join([f"### {self.title}", body, *(f"- {note}" for note in self.notes)]).replace("\n\n- ", "\n- ")
 
     def csv(self) -> str:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.head, *self.lines])
-        return text.getvalue()
+        return csv_text([self.head, *self.lines])
 
     def latex(self) -> str:
-        """A table of the package booktabs."""
+        """A table for the package booktabs."""
         body = []
         for number, line in enumerate(self.lines):
             if number in self.rules:
@@ -70,6 +90,12 @@ class ResultTable:
                 "",
             ]
         )
+
+
+def csv_text(lines: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
 
 
 def _bar(line: tuple[str, ...]) -> str:

@@ -1,15 +1,17 @@
-"""The paper's tables with its numbers beside ours, and those it does not have."""
+"""The paper's tables with its numbers beside ours, and some that it does not have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from stepnet.experiments.contenders import CONTENDERS, EPOCHS, FOUR, RADII
 from stepnet.experiments.measure import Record
 from stepnet.experiments.plan import ROBUST_RADII, ROBUST_ROWS, ROBUST_WIDTH
-from stepnet.experiments.printed import SHUFFLES, SPLIT
+from stepnet.experiments.printed import SHUFFLES, SPLIT, Printed, PrintedShuffles
 from stepnet.experiments.results import Results, accuracies, is_false, seconds
 from stepnet.experiments.table import ResultTable
 
@@ -17,7 +19,7 @@ NOTHING = "–"
 
 
 def tables_of(results: Results) -> list[ResultTable]:
-    """The tables of the parts that were asked for, as far as there are records for them."""
+    """The tables of the results' parts that have records."""
     makers: dict[str, tuple[Callable[[Results], ResultTable], ...]] = {
         "table1": (table_1,),
         "table2": (table_2,),
@@ -30,240 +32,183 @@ def tables_of(results: Results) -> list[ResultTable]:
 
 
 def table_1(results: Results) -> ResultTable:
-    lines = []
-    for record in _split_records(results):
-        printed = SPLIT.get((record["method"], record["width"]))
-        lines.append(
-            (
-                _title(results, record["method"]),
-                str(record["width"]),
-                _percent(record.get("accuracy")),
-                NOTHING if printed is None else f"{printed.accuracy:.1f}",
-                _percent(record.get("gap")),
-                _percent(record.get("claimed_gap")),
-                NOTHING if printed is None or printed.gap is None else f"{printed.gap:g}",
-                _number(record.get("loss")),
-                _number(record.get("bound")),
-                _claim(record),
-                record.get("status") or NOTHING,
-                _seconds(seconds(record)),
-            )
-        )
-    head = (
-        "Method",
-        "d₁",
-        "Acc. %",
-        "paper's",
-        "Gap %",
-        "claimed",
-        "paper's",
-        "Training loss",
-        "Bound",
-        "Claim",
-        "Status",
-        "Seconds",
-    )
-    notes = [
-        "Gap: between the exact training loss of the network and the bound; claimed: what the solver states",
-        "Claim: the training loss that the solver states, and whether its network has it",
-        *_notes(_split_records(results)),
-        *_explained(results, "split"),
+    records = _split_records(results)
+    lines = [
+        [
+            *_method(results, record["method"], record["width"]),
+            ("Acc. %", _percent(record.get("accuracy"))),
+            _papers(_printed(record), "accuracy"),
+            ("Gap %", _percent(record.get("gap"))),
+            ("claimed", _percent(record.get("claimed_gap"))),
+            _papers(_printed(record), "gap", "g"),
+            ("Training loss", _number(record.get("loss"))),
+            ("Bound", _number(record.get("bound"))),
+            ("Claim", _claim(record)),
+            ("Status", record.get("status") or NOTHING),
+            ("Seconds", _seconds(seconds(record))),
+        ]
+        for record in records
     ]
-    return ResultTable(
-        "table1", "Table 1. Breast Cancer, the paper's split", head, tuple(lines), tuple(notes), _rules(lines)
+    notes = (
+        "Gap: between the exact training loss of the network and the bound; claimed: the solver's gap",
+        "Claim: the training loss that the solver claims, and whether its network has it",
+        *(f"{CONTENDERS[r['method']].title}, d₁ = {r['width']}: {r['note']}" for r in records if r.get("note")),
+        *_explained(results, "split"),
     )
+    return ResultTable.of("table1", "Table 1. Breast Cancer, the paper's split", lines, notes, is_grouped=True)
 
 
 def table_2(results: Results) -> ResultTable:
     lines = []
     for record in _split_records(results):
-        printed = SPLIT.get((record["method"], record["width"]))
-        line = [_title(results, record["method"]), str(record["width"])]
-        for name in ("precision", "recall", "f1"):
-            line += [
-                _percent(record.get(name)),
-                NOTHING if printed is None else f"{getattr(printed, name):.1f}",
-            ]
-        lines.append(tuple(line))
-    head = ("Method", "d₁", "Prec. %", "paper's", "Rec. %", "paper's", "F1 %", "paper's")
+        line = _method(results, record["method"], record["width"])
+        for head, name in (("Prec. %", "precision"), ("Rec. %", "recall"), ("F1 %", "f1")):
+            line += [(head, _percent(record.get(name))), _papers(_printed(record), name)]
+        lines.append(line)
     notes = ("Weighted by the sizes of the classes", *_explained(results, "split"))
-    return ResultTable("table2", "Table 2. Breast Cancer, the paper's split", head, tuple(lines), notes, _rules(lines))
+    return ResultTable.of("table2", "Table 2. Breast Cancer, the paper's split", lines, notes, is_grouped=True)
 
 
 def table_3(results: Results) -> ResultTable:
-    lines, notes = [], []
-    for width in results.values("shuffles", "width"):
-        for method in results.methods("shuffles"):
-            records = results.of("shuffles", method=method, width=width)
-            found = accuracies(records)
-            printed = SHUFFLES.get((method, width))
-            line = [_title(results, method), str(width)]
-            for name, reduce in (("average", np.mean), ("maximum", np.max), ("minimum", np.min)):
-                line += [
-                    f"{reduce(found):.1f}" if len(found) else NOTHING,
-                    NOTHING if printed is None else f"{getattr(printed, name):.1f}",
-                ]
-            losses = [record["loss"] for record in records if "loss" in record]
-            line += [
-                f"{np.mean(losses):.1f}" if losses else NOTHING,
-                _share(records, lambda record: record.get("status") == "OPTIMAL", "status"),
-                _share(records, is_false, "claim_is_true"),
-                _seconds(float(np.median([seconds(record) for record in records]))),
-            ]
-            lines.append(tuple(line))
-            if len(found) < len(records):
-                where = f"{len(records) - len(found)} of {len(records)} shuffles"
-                notes.append(f"{CONTENDERS[method].title}: no network in {where}; the numbers are those of the others")
-            notes += _summed(records)
-    head = (
-        "Method",
-        "d₁",
-        "Avg. %",
-        "paper's",
-        "Max %",
-        "paper's",
-        "Min %",
-        "paper's",
-        "Training loss",
-        "OPTIMAL",
-        "False claims",
-        "Seconds",
-    )
-    n_shuffles = len(results.values("shuffles", "seed"))
-    return ResultTable(
-        "table3",
-        f"Table 3. Breast Cancer, {n_shuffles} shuffles",
-        head,
-        tuple(lines),
-        ("Training loss: average; seconds: median", *notes, *_explained(results, "shuffles")),
-    )
+    lines, notes = [], ["Training loss: average; seconds: median"]
+    for width, method in product(results.values("shuffles", "width"), results.methods("shuffles")):
+        records = results.of("shuffles", method=method, width=width)
+        found, title = accuracies(records), CONTENDERS[method].title
+        line = _method(results, method, width)
+        for head, name, reduce in (
+            ("Avg. %", "average", np.mean),
+            ("Max %", "maximum", np.max),
+            ("Min %", "minimum", np.min),
+        ):
+            line += [(head, _reduced(reduce, found)), _papers(SHUFFLES.get((method, width)), name)]
+        line += [
+            ("Training loss", _reduced(np.mean, [record["loss"] for record in records if "loss" in record])),
+            ("OPTIMAL", _share(records, _is_optimal, "status")),
+            ("False claims", _share(records, is_false, "claim_is_true")),
+            ("Seconds", _seconds(np.median([seconds(record) for record in records]))),
+        ]
+        lines.append(line)
+        if len(found) < len(records):
+            missing = f"{len(records) - len(found)} of {len(records)} shuffles"
+            notes.append(f"{title}: no network in {missing}; the numbers are those of the others")
+        said = [record["note"] for record in records if record.get("note") and "accuracy" in record]
+        notes += [f"{title}: {note}, in {said.count(note)} of {len(records)}" for note in dict.fromkeys(said)]
+    title = f"Table 3. Breast Cancer, {len(results.values('shuffles', 'seed'))} shuffles"
+    return ResultTable.of("table3", title, lines, (*notes, *_explained(results, "shuffles")))
 
 
 def speed(results: Results) -> ResultTable:
-    """Figure 2 at its right end: how many times longer than prove the paper's methods take."""
+    """The right end of Figure 2: how many times longer than prove the paper's methods take."""
     lines = []
     largest = max(results.values("figures", "n_rows"), default=0)
-    for width in results.values("figures", "width"):
+    for width, method in product(results.values("figures", "width"), ("exact", "heuristic")):
         ours = {r["seed"]: seconds(r) for r in results.of("figures", n_rows=largest, width=width, method="prove")}
-        for method in ("exact", "heuristic"):
-            theirs = results.of("figures", n_rows=largest, width=width, method=method)
-            ratios = [seconds(r) / ours[r["seed"]] for r in theirs if r["seed"] in ours]
-            if not ratios:
-                continue
+        theirs = results.of("figures", n_rows=largest, width=width, method=method)
+        ratios = [seconds(r) / ours[r["seed"]] for r in theirs if r["seed"] in ours]
+        if ratios:
             lines.append(
-                (
-                    CONTENDERS[method].title,
-                    str(width),
-                    _seconds(float(np.mean([seconds(r) for r in theirs]))),
-                    f"{sum(not r['is_finished'] for r in theirs)} of {len(theirs)}",
-                    _seconds(float(np.mean(list(ours.values())))),
-                    f"{np.exp(np.mean(np.log(ratios))):.0f}",
-                    f"{min(ratios):.0f}",
-                )
+                [
+                    ("Method", CONTENDERS[method].title),
+                    ("d₁", str(width)),
+                    ("Seconds", _seconds(np.mean([seconds(r) for r in theirs]))),
+                    ("at the limit", f"{sum(not r['is_finished'] for r in theirs)} of {len(theirs)}"),
+                    ("prove, seconds", _seconds(np.mean(list(ours.values())))),
+                    ("Ratio", f"{np.exp(np.mean(np.log(ratios))):.0f}"),
+                    ("smallest", f"{min(ratios):.0f}"),
+                ]
             )
-    head = ("Method", "d₁", "Seconds", "at the limit", "prove, seconds", "Ratio", "smallest")
-    notes = (
-        "Time-outs count as the limit; ratio: geometric mean over instances",
-        *_missing(results, "figures"),
-    )
-    return ResultTable("speed", f"Figure 2, {largest} training rows: time against prove", head, tuple(lines), notes)
+    notes = ("Time-outs count as the limit; ratio: geometric mean over instances", *_missing(results, "figures"))
+    return ResultTable.of("speed", f"Figure 2, {largest} training rows: time compared with prove", lines, notes)
 
 
 def accuracy(results: Results) -> ResultTable:
     """Figure 1 in numbers."""
-    sizes, lines = results.values("figures", "n_rows"), []
-    for width in results.values("figures", "width"):
-        for method in results.methods("figures"):
-            line = [_title(results, method), str(width)]
-            for size in sizes:
-                found = accuracies(results.of("figures", n_rows=size, width=width, method=method))
-                line.append(f"{found.mean():.1f} ± {found.std():.1f} ({len(found)})" if len(found) else NOTHING)
-            lines.append(tuple(line))
-    head = ("Method", "d₁", *(f"m = {size}" for size in sizes))
+    lines = []
+    for width, method in product(results.values("figures", "width"), results.methods("figures")):
+        line = _method(results, method, width)
+        for size in results.values("figures", "n_rows"):
+            found = accuracies(results.of("figures", n_rows=size, width=width, method=method))
+            cell = f"{found.mean():.1f} ± {found.std():.1f} ({len(found)})" if len(found) else NOTHING
+            line.append((f"m = {size}", cell))
+        lines.append(line)
     notes = (
-        "Mean and standard deviation over the instances that have a network, and how many those are",
+        "Mean and standard deviation over the instances that have a network, and the number of those instances",
         "A third of the rows has random labels: no method can expect more than 83.3 %",
         *_explained(results, "figures"),
     )
-    return ResultTable("accuracy", "Figure 1, test accuracy in per cent", head, tuple(lines), notes, _rules(lines))
+    return ResultTable.of("accuracy", "Figure 1, test accuracy in per cent", lines, notes, is_grouped=True)
 
 
 def robust(results: Results) -> ResultTable:
     lines = []
-    for radius in ROBUST_RADII:
-        for method in results.methods("robust"):
-            records = results.of("robust", radius=radius, method=method)
-            if not records:
-                continue
-            bounds = [record["bound"] for record in records if record.get("bound") is not None]
-            has_proof = bool(bounds)
+    for radius, method in product(ROBUST_RADII, results.methods("robust")):
+        records = results.of("robust", radius=radius, method=method)
+        bounds = [record["bound"] for record in records if record.get("bound") is not None]
+        if records:
             lines.append(
-                (
-                    CONTENDERS[method].title,
-                    f"{radius:g}",
-                    str(len(records)),
-                    f"{np.mean([record['loss'] for record in records]):.1f}",
-                    f"{np.mean(bounds):.1f}" if has_proof else NOTHING,
-                    _share(records, lambda record: record["status"] == "OPTIMAL", "status") if has_proof else NOTHING,
-                    f"{accuracies(records).mean():.1f}",
-                    _seconds(float(np.median([seconds(record) for record in records]))),
-                )
+                [
+                    ("Method", CONTENDERS[method].title),
+                    ("Radius", f"{radius:g}"),
+                    ("Instances", str(len(records))),
+                    ("Worst-case loss", _reduced(np.mean, [record["loss"] for record in records])),
+                    ("Bound", _reduced(np.mean, bounds)),
+                    ("OPTIMAL", _share(records, _is_optimal, "status") if bounds else NOTHING),
+                    ("Test acc. %", _reduced(np.mean, accuracies(records))),
+                    ("Seconds", _seconds(np.median([seconds(record) for record in records]))),
+                ]
             )
-    head = ("Method", "Radius", "Instances", "Worst-case loss", "Bound", "OPTIMAL", "Test acc. %", "Seconds")
     notes = (
         f"Losses: averages, of {ROBUST_ROWS} rows; joint scenarios: the paper's column-and-constraint generation, "
         "which its authors stopped after 24 hours",
         *_explained(results, "robust"),
     )
-    title = f"Robust training, random data, {ROBUST_ROWS} rows, {ROBUST_WIDTH} neurons, ℓ∞ moves"
-    return ResultTable("robust", title, head, tuple(lines), notes, _rules(lines))
+    title = f"Robust training, random data, {ROBUST_ROWS} rows, {ROBUST_WIDTH} neurons, ℓ∞ perturbations"
+    return ResultTable.of("robust", title, lines, notes, is_grouped=True)
 
 
 def choice(results: Results) -> ResultTable:
     """Which of our methods is compared with the paper's: decided on training rows."""
-    widths, lines = results.values("choice", "width"), []
+    lines = []
     for method in results.methods("choice"):
-        line = [_title(results, method)]
-        for width in widths:
+        line = [("Method", _title(results, method))]
+        for width in results.values("choice", "width"):
             found = accuracies(results.of("choice", method=method, width=width))
-            line.append(f"{found.mean():.2f}" if len(found) else NOTHING)
-        lines.append((*line, f"{accuracies(results.of('choice', method=method)).mean():.2f}"))
-    head = ("Method", *(f"d₁ = {width}, %" for width in widths), "Mean %")
+            line.append((f"d₁ = {width}, %", _reduced(np.mean, found, ".2f")))
+        found = accuracies(results.of("choice", method=method))
+        lines.append([*line, ("Mean %", _reduced(np.mean, found, ".2f"))])
     notes = (
-        "Accuracy on held-out fifths of the training rows of the paper's split; no test row is looked at",
-        f"robust: rows may be moved by {RADII['folds']:g} in ℓ∞, half a step of the data's integers",
+        "Accuracy on held-out fifths of the training rows of the paper's split; no test row is used",
+        f"robust: rows may be perturbed by {RADII['folds']:g} in ℓ∞, half a step of the data's integers",
         *_explained(results, "choice"),
     )
-    return ResultTable("choice", "Which of our methods: five folds of the training rows", head, tuple(lines), notes)
+    return ResultTable.of("choice", "Which of our methods: five folds of the training rows", lines, notes)
 
 
 def claims(results: Results) -> ResultTable:
-    """How often what the solver says of the paper's programs is true."""
+    """How often the solver's claims about the paper's programs are true."""
     lines = []
-    for experiment in ("split", "shuffles", "figures"):
-        for method in FOUR:
-            records = results.of(experiment, method=method)
-            stated = [record for record in records if "claim_is_true" in record]
-            if not records:
-                continue
-            finished = [record for record in stated if record["is_finished"]]
+    places = {"split": "Tables 1, 2", "shuffles": "Table 3", "figures": "Figures"}
+    for experiment, method in product(places, FOUR):
+        records = results.of(experiment, method=method)
+        stated = [record for record in records if "claim_is_true" in record]
+        finished = [record for record in stated if record["is_finished"]]
+        if records:
             lines.append(
-                (
-                    CONTENDERS[method].title,
-                    {"split": "Tables 1, 2", "shuffles": "Table 3", "figures": "Figures"}[experiment],
-                    str(len(records)),
-                    str(len(stated)),
-                    str(sum(map(is_false, stated))),
-                    str(len(finished)),
-                    str(sum(map(is_false, finished))),
-                )
+                [
+                    ("Method", CONTENDERS[method].title),
+                    ("Where", places[experiment]),
+                    ("Cells", str(len(records))),
+                    ("Claims", str(len(stated))),
+                    ("false", str(sum(map(is_false, stated)))),
+                    ("ended before the limit", str(len(finished))),
+                    ("false", str(sum(map(is_false, finished)))),
+                ]
             )
-    head = ("Method", "Where", "Cells", "Claims", "false", "ended before the limit", "false")
     notes = (
         "Claim: the loss that the solver states for its weights, or that there is no solution",
         "False: an exact forward pass of these weights has more errors, or there is a solution",
     )
-    return ResultTable("claims", "What the solver's word is worth", head, tuple(lines), notes)
+    return ResultTable.of("claims", "How often the solver's claims are true", lines, notes)
 
 
 def _split_records(results: Results) -> list[Record]:
@@ -279,21 +224,18 @@ def _title(results: Results, method: str) -> str:
     return CONTENDERS[method].title + (" (chosen)" if method == results.chosen else "")
 
 
-def _rules(lines: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
-    """A rule wherever the second column changes."""
-    return tuple(number for number in range(1, len(lines)) if lines[number][1] != lines[number - 1][1])
+def _method(results: Results, method: str, width: int) -> list[tuple[str, str]]:
+    """The first two columns."""
+    return [("Method", _title(results, method)), ("d₁", str(width))]
 
 
-def _notes(records: Sequence[Record]) -> list[str]:
-    """What is to be said of single records."""
-    return [f"{CONTENDERS[r['method']].title}, d₁ = {r['width']}: {r['note']}" for r in records if r.get("note")]
+def _printed(record: Record) -> Printed | None:
+    return SPLIT.get((record["method"], record["width"]))
 
 
-def _summed(records: Sequence[Record]) -> list[str]:
-    """What is to be said of several records of one method, each thing once."""
-    said = [record["note"] for record in records if record.get("note") and "accuracy" in record]
-    title = CONTENDERS[records[0]["method"]].title if records else ""
-    return [f"{title}: {note}, in {said.count(note)} of {len(records)}" for note in dict.fromkeys(said)]
+def _papers(printed: Printed | PrintedShuffles | None, name: str, digits: str = ".1f") -> tuple[str, str]:
+    """The column with the number that the paper prints, if it prints one."""
+    return "paper's", _number(getattr(printed, name, None), digits)
 
 
 def _explained(results: Results, experiment: str) -> list[str]:
@@ -301,15 +243,14 @@ def _explained(results: Results, experiment: str) -> list[str]:
     found = _missing(results, experiment)
     if results.of(experiment, method="dnn"):
         found.append(
-            f"DNN: one hidden ReLU layer, cross entropy, {EPOCHS} epochs, rows as they are, by scikit-learn "
+            f"DNN: one hidden ReLU layer, cross entropy, {EPOCHS} epochs, unscaled rows, by scikit-learn "
             "(the paper: Keras)"
         )
     return found
 
 
 def _missing(results: Results, experiment: str) -> list[str]:
-    reasons = [reason for cell, reason in results.missing if cell.experiment == experiment]
-    return [f"{reasons.count(reason)} cells are missing: {reason}" for reason in dict.fromkeys(reasons)]
+    return [f"{count} cells are missing: {reason}" for reason, count in results.reasons(experiment).items()]
 
 
 def _claim(record: Record) -> str:
@@ -319,18 +260,27 @@ def _claim(record: Record) -> str:
     return f"{claim}, {'true' if record['claim_is_true'] else 'FALSE'}"
 
 
+def _is_optimal(record: Record) -> bool:
+    return bool(record["status"] == "OPTIMAL")
+
+
 def _share(records: Sequence[Record], holds: Callable[[Record], bool], field: str) -> str:
-    asked = [record for record in records if field in record]
-    return f"{sum(map(holds, asked))} of {len(asked)}" if asked else NOTHING
+    """Of the records that have a field."""
+    having = [record for record in records if field in record]
+    return f"{sum(map(holds, having))} of {len(having)}" if having else NOTHING
+
+
+def _reduced(reduce: Callable[[Any], Any], values: Any, digits: str = ".1f") -> str:
+    return f"{reduce(values):{digits}}" if len(values) else NOTHING
 
 
 def _percent(share: float | None) -> str:
     return NOTHING if share is None else f"{100 * share:.1f}"
 
 
-def _number(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:g}"
+def _number(value: float | None, digits: str = "g") -> str:
+    return NOTHING if value is None else f"{value:{digits}}"
 
 
-def _seconds(value: float) -> str:
+def _seconds(value: Any) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"

@@ -1,4 +1,4 @@
-"""Fitted estimators as files for elsewhere: C, ONNX, JSON, readable rules."""
+"""Fitted estimators as files for other programs and for people: C, ONNX, JSON, readable rules."""
 
 from stepnet.export.c_file import size_of, to_c
 from stepnet.export.check import ExportError, check_export, run_c

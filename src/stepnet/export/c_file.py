@@ -1,4 +1,4 @@
-"""A fitted estimator as one C99 file without dependencies, which answers as ``predict`` does, row for row."""
+"""A fitted estimator as one C99 file without dependencies, with the answers of ``predict`` for every row."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model") -> str:
     ----------
     estimator : fitted estimator
     inputs : "floats", "integers" or "bits", default="floats"
-        What a feature is: a double; an ``int32_t``, for integer weights in the first layer; or 0 and 1, packed into
-        words of 32 bits. The files of the last two have no floating point.
+        The type of a feature: a double; an ``int32_t``, which needs integer weights in the first layer; or a bit,
+        packed into words of 32 bits. Files for the last two have no floating point.
     name : str, default="model"
-        Begins all names in the file.
+        The prefix of all names in the file.
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise InvalidInputError(
-            f"name={name!r} must be letters, digits and _, beginning with a letter, such as 'model'."
-        )
+        raise InvalidInputError(f"name={name!r} must be a letter followed by letters, digits and _, such as 'model'.")
     described, taken = describe(estimator), inputs_named(inputs)
     forms = _forms(described.network, taken)
     n_features = described.network.n_features
@@ -51,7 +49,7 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model") -> str:
 
 
 def size_of(estimator: Any, inputs: str = "floats") -> CodeSize:
-    """Bytes of the tables in the C file, and operations of a prediction; prints itself as a table."""
+    """Bytes of the tables in the C file, and operations per prediction; prints as a table."""
     return _size(_forms(describe(estimator).network, inputs_named(inputs)))
 
 
@@ -64,16 +62,15 @@ def _forms(network: Network, taken: Inputs) -> list[Form]:
     first = network.layers[0]
     if network.layers[-1].activation.gives_numbers and not taken.has_floats:
         raise InvalidInputError(
-            f"the answers of this model are real numbers, which need floating point; inputs={taken.name!r} has none. "
-            f"Use inputs='floats'."
+            f"inputs={taken.name!r} gives C without floating point, which this model needs, since its answers are real "
+            f"numbers. Use inputs='floats'."
         )
     forms = [NumberForm(first, 1, None) if first.activation.gives_numbers else taken.form(first)]
     for number, (below, layer) in enumerate(pairwise(network.layers), start=2):
-        forms.append(
-            NumberForm(layer, number, below)
-            if layer.activation.gives_numbers
-            else bits_form(layer, number, over_bits(layer, below.activation.values))
-        )
+        if layer.activation.gives_numbers:
+            forms.append(NumberForm(layer, number, below))
+        else:
+            forms.append(bits_form(layer, number, over_bits(layer, below.activation.values)))
     return forms
 
 
@@ -108,7 +105,7 @@ def _main(described: Described, taken: Inputs) -> str:
     n_features, width = described.network.n_features, described.network.widths[-1]
     header = "prediction"
     if described.classes is None:
-        header = "prediction" if width == 1 else ",".join(f"prediction_{j}" for j in range(width))
+        header = ",".join(f"prediction_{j}" for j in range(width)) if width > 1 else header
         lines = [
             f"double y[{width}];",
             "@predict(row, y);",
@@ -124,7 +121,7 @@ def _main(described: Described, taken: Inputs) -> str:
         has_names=int(described.has_names),
         n_features=n_features,
         features=listed(described.names),
-        reader=filled(taken.reader, lowest=taken.lowest, highest=taken.highest),
+        reader=taken.reader(),
         type=taken.cell,
         kind=taken.kind,
         header=header,
@@ -136,7 +133,7 @@ def _comment(described: Described, forms: Sequence[Form], taken: Inputs, name: s
     math = " -lm" if any("math.h" in form.headers for form in forms) else ""
     if described.classes is None:
         answer = f"void @predict(const double *x, double *y) writes the outputs, y[{described.network.widths[-1]}]."
-        numbers = ["The outputs are the sums w*h - t, rounded from sums of slices that are free of errors."]
+        numbers = ["The outputs are the sums w*h - t, each rounded from sums of slices without rounding errors."]
     else:
         answer, numbers = f"int @predict(const {taken.type} *x) returns the code of the class.", []
     classes = _numbered(described.class_names)

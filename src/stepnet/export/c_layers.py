@@ -1,7 +1,7 @@
-"""Layers as C: tables of numbers and a function each.
+"""Layers as C: each is a function and its tables of numbers.
 
-A form has the templates ``<name>_steps`` and ``<name>_argmax``, for neurons with levels and for those that are
-compared, and the routines that these call.
+A form has the templates ``<name>_steps``, for neurons with levels, and ``<name>_argmax``, for neurons that are
+compared, and names the routines that these call.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from stepnet.export.size import CodeSize
 from stepnet.model.arithmetic import MOST_SLICES, slice_bits, slices
 from stepnet.model.network import Layer
 
-_MOST_PLANES = 8  # beyond, adding integers is as fast as counting bits
+_MOST_PLANES = 8  # with more, adding integers is as fast as counting bits
 _BASE = 32  # bits of a digit
-_SAFE = 2**62  # sums up to here are safe in 64 bits
-_MOST_INPUTS = 2**20  # the bound on rounding errors is for sums of so many
+_SAFE = 2**62  # sums up to this cannot overflow 64 bits
+_MOST_INPUTS = 2**20  # the bound on rounding errors holds for sums of at most so many terms
 
 
 class Form(ABC):
-    """One layer's tables, function and cost."""
+    """The tables, the function and the cost of a layer."""
 
     name: ClassVar[str]
-    routines: ClassVar[tuple[str, ...]]  # templates that its function calls, in an order in which C knows them
+    routines: ClassVar[tuple[str, ...]]  # templates that its function calls, in the order of their definitions
     headers: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, layer: Layer, number: int) -> None:
         self.layer, self.number = layer, number
         self.is_compared = layer.activation.is_compared
-        self.reads_levels = layer.activation.has_levels  # to answer
+        self.reads_levels = layer.activation.has_levels  # whether a prediction calls the routine `level`
         self.n_inputs = int(layer.weights.shape[1])
         self.n_thresholds = layer.activation.n_thresholds
-        self.n_ends = int(layer.thresholds.size)  # thresholds of the layer
-        self.n_words = n_words(layer.width * self.n_thresholds)  # of the bits that it hands on
+        self.n_ends = int(layer.thresholds.size)  # number of thresholds
+        self.n_words = n_words(layer.width * self.n_thresholds)  # of its output bits
         self.options: dict[str, object] = {
             "k": number, "width": layer.width, "n_inputs": self.n_inputs, "n_thresholds": self.n_thresholds,
         }  # fmt: skip
 
     def needs(self) -> list[str]:
-        """The routines it calls."""
+        """The routines that it calls, as C."""
         unused = {"set_bit"} if self.is_compared else set()
         return [filled(one, **self.options) for one in self.routines if one not in unused]
 
@@ -54,12 +54,12 @@ class Form(ABC):
         return "\n".join([*self.tables(), filled(function, **self.options)])
 
     def bits(self, signals: str) -> list[str]:
-        """Lines that compute its bits from those in ``signals``."""
+        """Lines that compute its bits from ``signals``."""
         name = f"h{self.number}"
         return [f"uint32_t {name}[{self.n_words}] = {{0}};", f"@layer{self.number}({signals}, {name});"]
 
     def answer(self, signals: str) -> list[str]:
-        """Lines that end the prediction, if it is the last layer."""
+        """Lines that return or write the answer, for the last layer."""
         if self.is_compared:
             return [f"return @layer{self.number}({signals});"]
         return [*self.bits(signals), f"return @level(h{self.number}, 0, {self.n_thresholds});"]
@@ -74,8 +74,8 @@ class Form(ABC):
 class FloatForm(Form):
     """A first layer over doubles.
 
-    Sums come with a bound on their rounding error. Where that leaves the sign in doubt, all products are added up once
-    more in a fixed-point number that is wide enough for any double, so no case is left out.
+    Each sum has a bound on its rounding error. If that leaves the sign in doubt, the products are added again in a
+    fixed-point number that is wide enough for any double, so the sign is always exact.
     """
 
     name, routines, headers = "floats", ("set_bit", "exact", "floats"), ("string.h",)
@@ -83,8 +83,10 @@ class FloatForm(Form):
     def __init__(self, layer: Layer, number: int) -> None:
         super().__init__(layer, number)
         if self.n_inputs > _MOST_INPUTS:
-            raise InvalidInputError(f"{self.n_inputs} features are too many for C; at most {_MOST_INPUTS} are taken.")
-        # Products and sums lose up to n + 1 units of 2^-53 of the size; the rest is for the rounding of the bound.
+            raise InvalidInputError(
+                f"{self.n_inputs} features are too many for C, which takes at most {_MOST_INPUTS}; export to JSON."
+            )
+        # Products and sums lose up to n + 1 units of 2^-53 of the size; the rest covers the rounding of the bound.
         self.options["error"] = ((self.n_inputs + 8) * 2.0**-53 * (1 + 2.0**-16)).hex()
 
     def tables(self) -> list[str]:
@@ -96,7 +98,9 @@ class FloatForm(Form):
 
     def size(self) -> CodeSize:
         n_products, n_ends, width = self.layer.weights.size, self.n_ends, self.layer.width
-        sizes = n_products if self.is_compared else self.n_inputs  # absolute values that bound the error
+        sizes = (
+            n_products if self.is_compared else self.n_inputs
+        )  # absolute products or features, which bound the error
         return CodeSize(
             weights=8 * (n_products + (0 if self.is_compared else width)),
             thresholds=8 * n_ends,
@@ -107,7 +111,7 @@ class FloatForm(Form):
 
 
 class IntegerForm(Form):
-    """A first layer over integers of 32 bits."""
+    """A first layer over 32-bit integers."""
 
     name, routines = "integers", ("set_bit", "integers")
 
@@ -143,12 +147,12 @@ class IntegerForm(Form):
 
 
 class BitForm(Form):
-    """Integer weights over bits; each neuron has those from its first non-zero weight to its last."""
+    """Integer weights over bits; each neuron stores its weights from the first non-zero one to the last."""
 
     def __init__(self, layer: Layer, number: int, sums: Sums) -> None:
         super().__init__(layer, number)
         self.sums, self.ends = sums, sums.ends
-        self.spans: list[tuple[int, int, int]] = []  # the first signal, how many, and where their weights begin
+        self.spans: list[tuple[int, int, int]] = []  # first signal, number of signals, and where their weights begin
         self.stored: list[int] = []
         for row in sums.weights:
             used = [b for b, weight in enumerate(row) if weight]
@@ -162,7 +166,7 @@ class BitForm(Form):
 
 
 class PlaneForm(BitForm):
-    """Small integer weights over bits: planes of bits, and popcounts."""
+    """Small integer weights over bits, as bit planes; sums are popcounts."""
 
     name, routines = "planes", ("popcount", "span", "set_bit", "planes")
 
@@ -225,7 +229,7 @@ class DigitForm(BitForm):
 
 
 class NumberForm(Form):
-    """A last layer whose sums are the answer, over doubles: the values of the layer below, or the features."""
+    """A last layer whose sums are the answer, over doubles: the values of the layer below or the features."""
 
     routines, headers = (), ("math.h", "string.h")
 
@@ -242,10 +246,8 @@ class NumberForm(Form):
 
     def tables(self) -> list[str]:
         weights = [weight for part in self.slices for weight in part.ravel().tolist()]
-        return [
-            _doubles(f"weights{self.number}", weights),
-            _doubles(f"thresholds{self.number}", self.layer.thresholds.tolist()),
-        ]
+        ends = self.layer.thresholds.tolist()
+        return [_doubles(f"weights{self.number}", weights), _doubles(f"thresholds{self.number}", ends)]
 
     def answer(self, signals: str) -> list[str]:
         if self.below is None:
@@ -270,13 +272,13 @@ class NumberForm(Form):
 
 
 def bits_form(layer: Layer, number: int, sums: Sums) -> Form:
-    """Of the two forms over bits the smaller that holds the sums."""
+    """The smaller of the two forms over bits that can hold the sums."""
     is_small = sums.largest_weight < 2**_MOST_PLANES and sums.largest < _SAFE
     return PlaneForm(layer, number, sums) if is_small else DigitForm(layer, number, sums)
 
 
 def n_words(n_bits: int) -> int:
-    """Words of 32 bits that hold so many."""
+    """The number of 32-bit words that hold so many bits."""
     return -(-n_bits // 32)
 
 

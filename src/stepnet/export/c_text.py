@@ -1,7 +1,7 @@
 """C as text: templates, tables and constants.
 
-The routines that models are made of are the files in ``templates``. In them ``@`` stands for the model's prefix and
-``$name`` for what a model fills in.
+The routines are the files in ``templates``. In them ``@`` stands for the model's prefix, and ``$name`` for a value
+that the model fills in.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _INTEGERS = {"int8": 2**7, "int16": 2**15, "int32": 2**31, "int64": 2**63}
 
 
 def filled(template: str, **values: object) -> str:
-    """A template with the names in it filled in; values that it does not name are left out."""
+    """A template with its names filled in; values that it does not name are ignored."""
     return _template(template).substitute(values)
 
 
@@ -28,13 +28,12 @@ def _template(name: str) -> Template:
 
 def table(declaration: str, items: Iterable[object]) -> str:
     """A constant table in lines of a readable length."""
-    lines, line = [], "   "
+    lines = ["   "]
     for item in items:
-        if len(line) > 100:
-            lines.append(line)
-            line = "   "
-        line += f" {item},"
-    return f"static const {declaration}[] = {{\n" + "\n".join([*lines, line]) + "\n};\n"
+        if len(lines[-1]) > 100:
+            lines.append("   ")
+        lines[-1] += f" {item},"
+    return f"static const {declaration}[] = {{\n" + "\n".join(lines) + "\n};\n"
 
 
 def indented(lines: Iterable[str], by: int = 4) -> str:
@@ -47,7 +46,7 @@ def listed(texts: Sequence[str]) -> str:
 
 
 def int_type(values: Iterable[int]) -> str:
-    """The smallest of C's types that holds them all."""
+    """The smallest C type that holds all values."""
     largest = max(map(abs, values))
     return next(name for name, end in _INTEGERS.items() if largest < end)
 
@@ -57,14 +56,14 @@ def type_bytes(name: str) -> int:
 
 
 def literal(value: int) -> str:
-    """An integer constant of any size up to 64 bits, without the traps of the lowest ones."""
+    """An integer constant of up to 64 bits; C cannot write the smallest 32-bit integer as a number."""
     if value == -(2**31):
         return "INT32_MIN"
     return str(value) if abs(value) < 2**31 else f"INT64_C({value})"
 
 
 def comment_text(text: str) -> str:
-    """Text that cannot end a comment, begin one, or be read as a trigraph; ASCII alone."""
+    """ASCII text that cannot begin or end a comment, or be read as a trigraph."""
     plain = text.encode("ascii", "backslashreplace").decode("ascii")
     plain = "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in plain)
     for pair in ("*/", "/*", "??"):
@@ -74,14 +73,14 @@ def comment_text(text: str) -> str:
 
 
 def c_string(text: str) -> str:
-    """A string literal of the text in UTF-8: octal escapes, which cannot run into what follows."""
+    """A string literal of the text in UTF-8, with octal escapes, which cannot absorb the characters after them."""
     if "\0" in text:
-        raise InvalidInputError(f"the name {text!r} has a null character, which C's strings cannot hold; rename it.")
+        raise InvalidInputError(f"the name {text!r} has a null character, which C strings cannot hold; rename it.")
     encoded = text.encode("utf-8", "surrogatepass")
     safe = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?@' else f"\\{b:03o}" for b in encoded)
     return f'"{safe}"'
 
 
 def with_prefix(source: str, name: str) -> str:
-    """The source with its names beginning with ``name``."""
+    """The source with ``name`` as the prefix of its names."""
     return source.replace("@", f"{name}_").replace("\0", "@")

@@ -1,4 +1,4 @@
-"""Exported files run as others would run them, and compared with the estimator row by row."""
+"""Run exported files, and compare their answers with the estimator's row by row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepnet.export.described import describe
 from stepnet.export.onnx_file import run_onnx
 
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2")
-_SHOWN = 2000  # characters of a complaint
+_SHOWN = 2000  # characters of an error message
 
 
 class ExportError(StepnetError, RuntimeError):
@@ -25,7 +25,7 @@ class ExportError(StepnetError, RuntimeError):
 
 
 def run_c(source: str, X: ArrayLike) -> NDArray[Any]:
-    """Compile an exported C file, give it the rows, and read its answers: names of classes, or rows of numbers."""
+    """Compile an exported C file and run it on the rows; returns names of classes, or rows of numbers."""
     lines = _output(source, np.asarray(X)).split("\n")[:-1]
     if "_classes[" in source:
         return np.array(lines[1:], dtype=object)
@@ -33,10 +33,10 @@ def run_c(source: str, X: ArrayLike) -> NDArray[Any]:
 
 
 def compile_c(source: str, folder: Path) -> Path:
-    """The program of an exported C file in a folder."""
+    """Compile an exported C file; returns the path of the program."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
-        raise ExportError("no C compiler (cc, gcc or clang) was found to compile the file with; install one.")
+        raise ExportError("no C compiler was found (cc, gcc or clang); install one to run the file.")
     path, program = folder / "model.c", folder / "model"
     path.write_text(source, encoding="utf-8")
     _run([compiler, *FLAGS, "-DSTEPNET_MAIN", "-o", str(program), str(path), "-lm"], "")
@@ -44,24 +44,28 @@ def compile_c(source: str, folder: Path) -> Path:
 
 
 def rows_as_text(rows: NDArray[Any]) -> str:
-    """CSV that reads back as the same numbers."""
+    """CSV that holds the numbers exactly."""
     return "".join(",".join(_cell(value) for value in row) + "\n" for row in rows.tolist())
 
 
 def check_export(estimator: Any, content: str | bytes, to: str, X: ArrayLike) -> int:
-    """The number of rows for which a file's answers are not those of ``predict``, exactly.
+    """The number of rows for which the answers of a file differ from those of ``predict``.
 
     Parameters
     ----------
     estimator : fitted estimator
     content : str or bytes
-        What :func:`to_c` or :func:`to_onnx` gave.
+        The result of :func:`to_c` or :func:`to_onnx`.
     to : "c" or "onnx"
     X : array-like of shape (n_rows, n_features)
     """
-    described, rows = describe(estimator), np.asarray(X)
+    described = describe(estimator)
+    try:
+        rows = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"X must be rows of numbers: {error}.") from error
     if not np.isfinite(rows).all():
-        raise InvalidInputError("a row has NaN or infinity, for which no answer is defined; leave such rows out.")
+        raise InvalidInputError("X has rows with NaN or infinity, for which no answer is defined; leave them out.")
     expected = described.answers(rows)
     if to == "onnx" and isinstance(content, bytes):
         return _differing(expected, run_onnx(content, rows))
@@ -72,17 +76,17 @@ def check_export(estimator: Any, content: str | bytes, to: str, X: ArrayLike) ->
         )
     if described.classes is None:
         return _differing(expected, run_c(content, rows))
-    text = _output(content, rows)
-    if text == "\n".join(["prediction", *map(str, expected)]) + "\n":
+    names, text = [str(one) for one in expected], _output(content, rows)
+    if text == "\n".join(["prediction", *names]) + "\n":  # names may contain line breaks
         return 0
-    return max(
-        1, _differing(np.array(list(map(str, expected)), dtype=object), np.array(text.split("\n")[1:-1], dtype=object))
-    )
+    return max(1, _differing(np.array(names, dtype=object), np.array(text.split("\n")[1:-1], dtype=object)))
 
 
 def _differing(expected: NDArray[Any], answers: NDArray[Any]) -> int:
     if len(answers) != len(expected):
         raise ExportError(f"the file gave {len(answers)} answers for {len(expected)} rows.")
+    if not len(expected):
+        return 0
     expected, answers = expected.reshape(len(expected), -1), answers.reshape(len(expected), -1)
     if expected.shape != answers.shape:
         raise ExportError(f"the file gave {answers.shape[1]} numbers per row, the model {expected.shape[1]}.")

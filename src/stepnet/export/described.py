@@ -1,4 +1,4 @@
-"""What every export says of a model: features, classes, certificate; and the answers it must give."""
+"""What every export states about a model: features, classes, certificate; and the answers it must give."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Described:
     kind: str
     network: Network
     names: list[str]  # of the features, in order
-    has_names: bool  # from the data
-    sentences: list[str]  # one per feature: what it is
-    classes: NDArray[Any] | None  # of the codes, None where answers are numbers
+    has_names: bool  # whether the names come from the data
+    sentences: list[str]  # a description per feature
+    classes: NDArray[Any] | None  # by code; None if answers are numbers
     certificate: Certificate
 
     @property
@@ -37,7 +37,7 @@ class Described:
         return [] if self.classes is None else [str(one) for one in self.classes]
 
     def answers(self, X: ArrayLike) -> NDArray[Any]:
-        """What ``predict`` says, exact: classes, or numbers (rows × outputs)."""
+        """The exact answers of ``predict``: classes, or numbers (rows × outputs)."""
         codes = self.network.predict(X)
         return codes if self.classes is None else np.asarray(self.classes[codes])
 
@@ -53,7 +53,7 @@ class Described:
 
 
 def kind_of(activation: Activation) -> str:
-    """What the neurons of a layer do, by the names that exported files have for it; others are refused."""
+    """The kind of a layer, as exported files name it; other activations are refused."""
     if activation.has_levels:
         return "levels"
     if activation.is_compared:
@@ -61,19 +61,19 @@ def kind_of(activation: Activation) -> str:
     if activation.gives_numbers:
         return "identity"
     raise InvalidInputError(
-        f"a network with the output {activation.name!r} cannot be exported. Exports take outputs with levels (steps, "
-        f"signs, staircases), outputs of which the largest answers (argmax), and numbers (identity)."
+        f"a network with the output {activation.name!r} cannot be exported. Exports accept outputs with levels (steps, "
+        f"signs, staircases), outputs of which the largest wins (argmax), and numbers (identity)."
     )
 
 
 def describe(estimator: Any) -> Described:
-    """Look at a fitted estimator; anything else is refused."""
+    """Describe a fitted estimator; anything else is refused."""
     network = getattr(estimator, "network_", None)
     certificate = getattr(estimator, "certificate_", None)
     if not isinstance(network, Network) or not isinstance(certificate, Certificate):
         raise InvalidInputError(
             f"{type(estimator).__name__} is not a fitted stepnet estimator. Call fit first, or read a model with "
-            f"stepnet.load; of a Pipeline or a search, give its last step or best_estimator_."
+            f"stepnet.load; for a Pipeline or a search, give its last step or best_estimator_."
         )
     answers = kind_of(network.layers[-1].activation)
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
@@ -94,7 +94,7 @@ def describe(estimator: Any) -> Described:
 
 
 def _as_answered(network: Network) -> Network:
-    """Without the outputs that no answer looks at: that of a step is its first neuron."""
+    """Without unused outputs: an output with levels answers by its first neuron alone."""
     *below, last = network.layers
     if not last.activation.has_levels or last.width == 1:
         return network

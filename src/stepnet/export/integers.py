@@ -1,8 +1,8 @@
-"""Layers above the first in integers: what a sum of bits has to reach.
+"""Layers above the first in integers: weights over bits, and the integer that their sum must reach.
 
-A staircase with the values v_0, ..., v_L hands on L bits, one for each threshold that is reached: its value is
-v_0 plus the sum of v_i - v_{i-1} over the bits that are on. Floats are dyadic rationals, so the sum of a neuron
-above is, on a grid of its own, an integer combination of bits, and ``sum >= t`` is ``integers >= ceil(t)``.
+A staircase with the values v_0, ..., v_L outputs L bits, one per threshold, on if it is reached: its value is v_0
+plus the sum of v_i - v_{i-1} over the bits that are on. Floats are dyadic rationals, so after scaling the sum of a
+neuron above is an integer combination of bits, and ``sum >= t`` becomes ``integers >= ceil(t)``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from stepnet.model.network import Layer
 from stepnet.model.rules import at_least
@@ -18,10 +19,10 @@ from stepnet.model.rules import at_least
 
 @dataclass(frozen=True)
 class Sums:
-    """Neurons over bits: integer weights, and what a sum must reach or what is taken off it.
+    """Neurons over bits, with integer weights and thresholds.
 
-    ``weights[j][b]`` is that of bit b. A neuron with L thresholds has as many ``thresholds[j]``, of which its
-    level is the number reached. Of an argmax the largest ``factor * sum - thresholds[j][0]`` answers.
+    ``weights[j][b]`` is the weight of bit b. A neuron's level is the number of ``thresholds[j]`` that its sum
+    reaches; an argmax answers with the largest ``factor * sum - thresholds[j][0]``.
     """
 
     weights: list[list[int]]
@@ -35,7 +36,7 @@ class Sums:
 
     @property
     def largest(self) -> int:
-        """No sum, threshold or partial sum is larger in absolute value."""
+        """A bound on the absolute value of every sum, partial sum and threshold."""
         sums = max((sum(map(abs, row)) for row in self.weights), default=0) * self.factor
         return sums + max(map(abs, self.ends))
 
@@ -45,22 +46,19 @@ class Sums:
 
 
 def over_bits(layer: Layer, values: Sequence[float]) -> Sums:
-    """A layer over the bits of one below whose neurons have these values."""
+    """A layer over the bits of a layer below whose neurons have these values."""
     base, *others = map(Fraction, values)
-    rises = [other - before for before, other in zip([base, *others], others, strict=False)]
-    rows, thresholds = [], []
-    for weights, ends in zip(layer.weights.tolist(), layer.thresholds.reshape(layer.width, -1).tolist(), strict=True):
-        exact = [Fraction(weight) for weight in weights]
-        rows.append([weight * rise for weight in exact for rise in rises])
-        offset = base * sum(exact) if base else 0
-        thresholds.append([Fraction(end) - offset for end in ends])
+    rises = [other - before for before, other in pairwise([base, *others])]
+    weights, thresholds = _fractions(layer)
+    rows = [[weight * rise for weight in row for rise in rises] for row in weights]
+    if base:
+        thresholds = [[end - base * sum(row) for end in ends] for row, ends in zip(weights, thresholds, strict=True)]
     return _compared(rows, thresholds) if layer.activation.is_compared else _reaching(rows, thresholds)
 
 
 def over_integers(layer: Layer) -> Sums:
-    """A layer over inputs that are integers of any size; thresholds are not cut to the range of the sums."""
-    rows = [[Fraction(weight) for weight in weights] for weights in layer.weights.tolist()]
-    thresholds = [[Fraction(end) for end in ends] for ends in layer.thresholds.reshape(layer.width, -1).tolist()]
+    """A layer over integers of any size, so that sums have no range to which thresholds could be cut."""
+    rows, thresholds = _fractions(layer)
     if layer.activation.is_compared:
         return _compared(rows, thresholds)
     found = [scaled(row) for row in rows]
@@ -71,17 +69,24 @@ def over_integers(layer: Layer) -> Sums:
 
 
 def scaled(row: Sequence[Fraction]) -> tuple[list[int], Fraction]:
-    """The smallest integers in the same proportions, and the factor that gives them."""
+    """The smallest integers in the same proportions, and the factor from the row to them."""
     grid = math.lcm(*(weight.denominator for weight in row))
     integers = [int(weight * grid) for weight in row]
     common = math.gcd(*integers) or 1
     return [value // common for value in integers], Fraction(grid, common)
 
 
-def _reaching(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> Sums:
-    """Each neuron on its own grid; thresholds beyond all sums are cut to the first that means the same.
+def _fractions(layer: Layer) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+    """The weights and the thresholds of every neuron."""
+    numbers = layer.weights, layer.thresholds.reshape(layer.width, -1)
+    weights, thresholds = ([list(map(Fraction, row)) for row in array.tolist()] for array in numbers)
+    return weights, thresholds
 
-    Neurons that only count get the weights of a count, which are the smallest.
+
+def _reaching(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> Sums:
+    """Each neuron with its own scale; thresholds beyond all sums are cut to the nearest equivalent one.
+
+    Neurons that only count their inputs get weights of 1 and -1, which are the smallest.
     """
     all_weights, all_ends = [], []
     for row, ends in zip(rows, thresholds, strict=True):
@@ -99,7 +104,7 @@ def _reaching(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> S
 
 
 def _compared(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> Sums:
-    """All neurons on one grid. Fractions of thresholds only order equal sums, so their ranks do as well."""
+    """All neurons on one scale. The fractional parts of thresholds only break ties, for which their ranks suffice."""
     width = len(rows[0])
     flat, scale = scaled([weight for row in rows for weight in row])
     ends = [end * scale for (end,) in thresholds]
@@ -110,17 +115,17 @@ def _compared(rows: list[list[Fraction]], thresholds: list[list[Fraction]]) -> S
 
 
 def digits(value: int, n_bits: int, n_digits: int) -> list[int]:
-    """The lowest first, in base 2**n_bits, each from -2**(n_bits - 1) to 2**(n_bits - 1) - 1."""
+    """In base 2**n_bits, lowest first, each from -2**(n_bits - 1) to 2**(n_bits - 1) - 1."""
     half, mask, found = 1 << (n_bits - 1), (1 << n_bits) - 1, []
     for _ in range(n_digits):
         digit = ((value + half) & mask) - half
         found.append(digit)
         value = (value - digit) >> n_bits
     if value:
-        raise OverflowError("the number has more digits")
+        raise OverflowError(f"the number needs more than {n_digits} digits")
     return found
 
 
 def n_digits(largest: int, n_bits: int) -> int:
-    """Enough digits for every integer up to ``largest`` in absolute value."""
+    """The number of digits that suffices for all integers up to ``largest`` in absolute value."""
     return (largest.bit_length() + 1) // n_bits + 1

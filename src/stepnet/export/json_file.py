@@ -1,4 +1,4 @@
-"""A fitted estimator as plain, self-describing JSON; ``network.schema.json`` beside this file says what is in it."""
+"""A fitted estimator as plain, self-describing JSON, whose schema is ``network.schema.json``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEANING = (
 
 
 def to_json(estimator: Any) -> str:
-    """The network, its features, classes and certificate as JSON that needs no stepnet to be read."""
+    """The network, its features, classes and certificate as JSON that can be read without stepnet."""
     described = describe(estimator)
     content = {
         "format": FORMAT,

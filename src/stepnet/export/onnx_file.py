@@ -1,9 +1,8 @@
-"""A fitted estimator as an ONNX model, which says how near to a hyperplane its rounding may be seen."""
+"""A fitted estimator as an ONNX model, which states for which rows its answers are exact."""
 
 from __future__ import annotations
 
 import json
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,11 @@ def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None
     ----------
     estimator : fitted estimator
     dtype : "float64" or "float32", default="float64"
-        With float32 weights and rows are rounded: answers near hyperplanes may differ.
+        float32 rounds weights and rows, so answers near hyperplanes may differ.
     exact : bool, optional
-        Whether the first layer is computed without rounding errors, by some twenty products of matrices instead of
-        one. The default is yes for float64; float32 cannot. Otherwise :func:`doubt` says which rows may be
-        answered wrongly.
+        Whether the first layer is computed without rounding errors, by about twenty matrix products instead of one.
+        The default is True for float64; it is impossible for float32. If False, :func:`doubt` says which rows may
+        be answered wrongly.
     """
     require_dtype(dtype)
     if exact and dtype != "float64":
@@ -54,23 +53,23 @@ def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None
 
 
 def run_onnx(model: bytes, X: ArrayLike) -> NDArray[Any]:
-    """The answers of an ONNX model that :func:`to_onnx` made, by onnxruntime."""
+    """The answers of a model from :func:`to_onnx`, computed by onnxruntime."""
     session = imported("onnxruntime").InferenceSession(model, providers=["CPUExecutionProvider"])
     kind = np.float64 if "double" in session.get_inputs()[0].type else np.float32
     return np.asarray(session.run(None, {"x": np.asarray(X, dtype=kind)})[0])
 
 
 def doubt(estimator: Any, *, largest: float = 1.0, dtype: str = "float64") -> float:
-    """Rows with entries up to ``largest`` that keep this distance from hyperplanes need no exact first layer.
+    """The distance from the hyperplanes of the first layer beyond which rows need no exact first layer.
 
-    Hyperplanes are those of the first layer; layers above it make no rounding errors.
+    It is for rows with absolute entries up to ``largest``; layers above the first make no rounding errors.
     """
     slope, constant = _doubt(describe(estimator).network.layers[0], dtype)
     return slope * largest + constant
 
 
 def _answers(graph: Graph, described: Described) -> Any:
-    """Adds all layers to the graph; gives what describes their output."""
+    """Add all layers to the graph; returns the description of the output."""
     network, helper = described.network, graph.onnx.helper
     signals = hidden_layers(graph, network)
     if described.classes is None:
@@ -85,15 +84,14 @@ def _answers(graph: Graph, described: Described) -> Any:
 
 
 def _doubt(layer: Layer, dtype: str) -> tuple[float, float]:
-    """The distance as slope · largest entry + constant: rounding errors over the length of the weights."""
+    """The distance as slope · largest entry + constant: rounding errors divided by the length of the weights."""
     require_dtype(dtype)
     if layer.activation.gives_numbers:
         return 0.0, 0.0
     weights, thresholds = layer.weights, np.abs(layer.thresholds.reshape(layer.width, -1)).max(axis=1)
     sizes, apart = np.abs(weights).sum(axis=1), weights
     if layer.activation.is_compared:
-        pairs = list(combinations(range(layer.width), 2))
-        k, j = np.array(pairs, dtype=int).reshape(-1, 2).T
+        k, j = np.triu_indices(layer.width, 1)
         sizes, thresholds, apart = sizes[k] + sizes[j], thresholds[k] + thresholds[j], weights[k] - weights[j]
     lengths = np.linalg.norm(apart, axis=1)
     used = sizes > 0  # a sum without weights is 0
@@ -121,7 +119,7 @@ def _statement(described: Described, graph: Graph) -> str:
 
 
 def _promise(first: Layer, graph: Graph) -> str:
-    """Of which rows the bits of the first layer are exact."""
+    """The rows for which the bits of the first layer are exact."""
     if graph.is_exact:
         return (
             f"Answers equal those of predict for every row whose entries, and 1, are multiples of "
@@ -147,10 +145,8 @@ def _properties(described: Described, graph: Graph) -> dict[str, str]:
 
 
 def _class_values(classes: NDArray[Any]) -> NDArray[Any]:
-    """Classes in a type that ONNX has: integers, truth values, floats, or text."""
+    """Classes in a type that ONNX has: integers, booleans, floats, or text."""
     kinds = {"i": np.int64, "u": np.int64, "b": np.bool_, "f": np.float64}
-    return (
-        classes.astype(kinds[classes.dtype.kind])
-        if classes.dtype.kind in kinds
-        else np.array(list(map(str, classes)), object)
-    )
+    if classes.dtype.kind in kinds:
+        return classes.astype(kinds[classes.dtype.kind])
+    return np.array(list(map(str, classes)), object)

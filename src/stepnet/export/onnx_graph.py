@@ -1,4 +1,4 @@
-"""The graph of an ONNX model while it is built, and sums of integers in it that make no rounding errors."""
+"""The graph of an ONNX model under construction, and integer sums in it without rounding errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MANTISSAS = {"float64": 53, "float32": 24}
 
 
 class Graph:
-    """Nodes and constants of a model, each with a name of its own; signals are floats of one type."""
+    """Nodes and constants of a model, each with its own name; signals are floats of one type."""
 
     def __init__(self, onnx: Any, dtype: str, is_exact: bool) -> None:
         self.onnx, self.dtype, self.mantissa, self.is_exact = onnx, np.dtype(dtype), MANTISSAS[dtype], is_exact
@@ -48,12 +48,12 @@ class Graph:
         return self.add("MatMul", signals, self.floats(np.asarray(weights, dtype=self.dtype).T))
 
     def is_on(self, sums: str, thresholds: Any) -> str:
-        """1 where sums reach thresholds, else 0."""
+        """1 where a sum reaches its threshold, else 0."""
         return self.add("Cast", self.add("GreaterOrEqual", sums, self.floats(thresholds)), to=self.type)
 
 
 def carried(graph: Graph, places: list[str], n_bits: int) -> str:
-    """The last carry of digits, the lowest first: it has the sign of the whole, since what is below is not negative."""
+    """The last carry of digits, lowest first: it has the sign of the number, since what remains is not negative."""
     carry = ""
     for digit in places:
         total = graph.add("Add", digit, carry) if carry else digit
@@ -68,7 +68,6 @@ def require_dtype(dtype: str) -> None:
 
 def imported(name: str) -> Any:
     try:
-        module = importlib.import_module(name)
+        return importlib.import_module(name)
     except ImportError as error:
         raise MissingExtraError(f"this needs {name}. Install it with: pip install 'stepnet[onnx]'") from error
-    return module

@@ -1,8 +1,8 @@
 """The layers of a network as nodes of an ONNX graph.
 
-Sums are of integers that floats hold, in several digits where one is not enough, so they make no rounding errors: the
-first layer cuts its rows into slices of few digits for that. Without these slices it compares plain sums of floats
-with thresholds.
+Sums are of integers that floats hold exactly, in several digits if one is not enough, so there are no rounding errors.
+For this an exact first layer cuts its rows into slices of few digits; otherwise it compares plain sums of floats with
+thresholds.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from stepnet.model.arithmetic import slice_bits, slices
 from stepnet.model.network import Layer, Network
 from stepnet.model.rules import Number
 
-_N_SLICES, _SCALE_STEP = 5, 8  # of rows: how many, and the bits by which their scales differ
+_N_SLICES, _SCALE_STEP = 5, 8  # slices per row, and bits between the scales that rows may have
 
 
 def hidden_layers(graph: Graph, network: Network) -> str:
-    """The bits of all layers whose neurons have levels; the rows themselves where there is none."""
+    """The bits of the last layer whose neurons have levels; the rows themselves if there is none."""
     first, *_ = network.layers
     if not first.activation.has_levels:
         return "x"
@@ -41,7 +41,7 @@ def hidden_layers(graph: Graph, network: Network) -> str:
 
 
 def codes(graph: Graph, network: Network, signals: str) -> str:
-    """The code of every row's class: the level of the output, or the number of the largest one."""
+    """The class code of every row: the level of the output, or the index of the largest output."""
     *below, last = network.layers
     if last.activation.has_levels:
         level = graph.add("ReduceSum", signals, graph.constant(np.array([1])), keepdims=0)
@@ -57,7 +57,7 @@ def codes(graph: Graph, network: Network, signals: str) -> str:
 
 
 def _largest_over_bits(graph: Graph, signals: str, sums: Sums) -> str:
-    """The number of the neuron with the largest sum, in an exact comparison."""
+    """The index of the neuron with the largest sum, compared exactly."""
     if sums.largest < 2**graph.mantissa:
         return _largest(graph, signals, sums.factor * np.array(sums.weights, dtype=np.float64), sums.ends)
     pairs = _pairs(len(sums.weights))
@@ -67,19 +67,17 @@ def _largest_over_bits(graph: Graph, signals: str, sums: Sums) -> str:
 
 
 def _largest(graph: Graph, signals: str, weights: Any, thresholds: Any) -> str:
-    """The number of the neuron with the largest sum, as floats have it."""
+    """The index of the neuron with the largest sum, compared in floats."""
     scores = graph.add("Sub", graph.sums(signals, weights), graph.floats(thresholds))
     return graph.add("ArgMax", scores, axis=1, keepdims=0)
 
 
 def _winner(graph: Graph, bits: str, n_classes: int) -> str:
-    """The neuron that wins all of its pairs, given for each pair whether the first is not below the second."""
-    pairs = _pairs(n_classes)
-    wins, alone = np.zeros((n_classes, len(pairs))), np.zeros(n_classes)
-    for number, (k, j) in enumerate(pairs):
-        wins[k, number], wins[j, number] = 1.0, -1.0
-        alone[j] += 1.0
-    counts = graph.add("Add", graph.sums(bits, wins), graph.floats(alone))
+    """The neuron that wins all of its pairs, given for each pair whether the first sum reaches the second."""
+    first, second = np.triu_indices(n_classes, 1)
+    one_hot = np.eye(n_classes)
+    as_second = np.arange(n_classes)  # the number of pairs whose second neuron it is, which it wins if the bit is off
+    counts = graph.add("Add", graph.sums(bits, one_hot[:, first] - one_hot[:, second]), graph.floats(as_second))
     return graph.add("ArgMax", counts, axis=1, keepdims=0)
 
 
@@ -92,7 +90,7 @@ def _difference(left: Sequence[Number], right: Sequence[Number]) -> list[Number]
 
 
 def outputs(graph: Graph, network: Network, signals: str) -> str:
-    """The sums of the last layer; in slices as predict adds them, where that takes one slice of the values."""
+    """The sums of the last layer; added in slices like predict's if the values need only one slice."""
     *below, last = network.layers
     if below:
         width, values = below[-1].width, below[-1].activation.values
@@ -112,7 +110,7 @@ def outputs(graph: Graph, network: Network, signals: str) -> str:
 
 
 def is_one_slice(network: Network) -> bool:
-    """Whether any row of values of the layer below the last is a slice by itself, so that predict does not cut it."""
+    """Whether every possible row of values of the layer below the last is one slice, which predict does not cut."""
     layers = network.layers
     if len(layers) == 1:
         return False
@@ -123,7 +121,7 @@ def is_one_slice(network: Network) -> bool:
 
 
 def _bits(graph: Graph, signals: str, sums: Sums) -> str:
-    """Which thresholds are reached, in an exact comparison."""
+    """Which thresholds are reached, compared exactly."""
     weights = [row for row, ends in zip(sums.weights, sums.thresholds, strict=True) for _ in ends]
     ends = sums.ends
     if sums.largest < 2**graph.mantissa:
@@ -139,27 +137,27 @@ def _bits(graph: Graph, signals: str, sums: Sums) -> str:
 
 
 def _exact_rows(weights: NDArray[np.float64], thresholds: NDArray[np.float64]) -> list[list[Fraction]]:
-    """Weights over rows that end with a 1."""
+    """Weights for rows extended by a 1."""
     return [
         [*map(Fraction, row), -Fraction(end)] for row, end in zip(weights.tolist(), thresholds.tolist(), strict=True)
     ]
 
 
 def exact_bits(first: Layer) -> int:
-    """Binary digits of a row, below the largest of its entries, that an exact first layer sees for certain."""
+    """How many binary digits below a row's largest entry an exact first layer is guaranteed to use."""
     return _N_SLICES * _slice_digits(first.weights.shape[1] + 1) - _SCALE_STEP
 
 
 def _slice_digits(n_terms: int) -> int:
-    """Digits of a slice, so that the products of two of them add up below 2^52 for all slices at a place."""
+    """Digits per slice, such that the products of two slices, added over all slices at a place, stay below 2^52."""
     return (53 - (n_terms * _N_SLICES).bit_length()) // 2
 
 
 def _exact_signs(graph: Graph, rows: list[list[Fraction]]) -> str:
-    """1 where the weights times (x, 1) are not negative, else 0, by sums without rounding.
+    """1 where the weights times (x, 1) are not negative, else 0, computed without rounding.
 
-    Both factors are integers in digits of few bits: those of weights by an exact scaling of every neuron, those of a
-    row by a power of two above its entries.
+    Both factors are integers in digits of few bits: weights are scaled exactly, neuron by neuron, and a row is scaled
+    by a power of two above its entries.
     """
     n_bits = _slice_digits(len(rows[0]))
     integers = [scaled(row)[0] for row in rows]
@@ -177,7 +175,7 @@ def _exact_signs(graph: Graph, rows: list[list[Fraction]]) -> str:
 
 
 def _row_slices(graph: Graph, n_bits: int) -> list[str]:
-    """Rows (x, 1), scaled by a power of two into (-1, 1), as integers of ``n_bits`` digits, the highest first."""
+    """Rows (x, 1), scaled by a power of two into (-1, 1), as integers of ``n_bits`` digits, highest first."""
     powers = 2.0 ** np.arange(0, 1024, _SCALE_STEP)
     one = graph.add("ReduceSum", graph.add("Mul", "x", graph.floats(0.0)), graph.constant(np.array([1])), keepdims=1)
     row = graph.add("Concat", "x", graph.add("Add", one, graph.floats(1.0)), axis=1)

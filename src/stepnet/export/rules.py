@@ -1,4 +1,4 @@
-"""A fitted estimator as rules to read: a sentence per neuron."""
+"""A fitted estimator as readable rules: one sentence per neuron."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORDS = Words(digits=6)
 
 
 def to_rules(estimator: Any) -> str:
-    """The network as text: when each neuron is on, and which class or number follows."""
+    """The network as text: when each neuron is on, and the class or number that follows."""
     described = describe(estimator)
     layers = described.network.layers
     used, names, rules = _used(layers), _printable(described.names), []
@@ -34,21 +34,17 @@ def to_rules(estimator: Any) -> str:
         for name, sentence in zip(_printable(described.names), _printable(described.sentences), strict=True)
         if name != sentence
     ]
-    numbers = (
-        "Numbers are rounded to 6 digits for reading, so rows close to a threshold may be answered wrongly; the "
-        "exports to C and JSON are exact."
-        if any(
-            _WORDS.is_rounded(float(value))
-            for layer in layers
-            for value in (*layer.weights.flat, *layer.thresholds.flat)
+    numbers = "All numbers are exact."
+    if any(_WORDS.is_rounded(float(x)) for layer in layers for x in (*layer.weights.flat, *layer.thresholds.flat)):
+        numbers = (
+            "Numbers are rounded to 6 digits for reading, so rows close to a threshold may be answered wrongly; the "
+            "exports to C and JSON are exact."
         )
-        else "All numbers are exact."
-    )
     return "\n".join([*head, *([*features, ""] if features else []), *rules, "", numbers]) + "\n"
 
 
 def _used(layers: Sequence[Layer]) -> list[list[bool]]:
-    """Which neurons of each layer an answer may depend on."""
+    """Whether an answer may depend on each neuron, by layer."""
     used = [np.ones(layers[-1].width, dtype=bool)]
     for above in reversed(layers[1:]):
         used.insert(0, (above.weights[used[0]] != 0).any(axis=0))
@@ -74,5 +70,5 @@ def _rule(layer: Layer, j: int, values: Sequence[float], names: Sequence[str], a
 
 
 def _printable(texts: Sequence[str]) -> list[str]:
-    """One line each."""
+    """Texts of one line each, without control characters."""
     return ["".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) for text in texts]

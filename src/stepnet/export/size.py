@@ -1,4 +1,4 @@
-"""Size: what a model takes on a device."""
+"""CodeSize: the cost of a model on a device."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class CodeSize:
-    """Bytes of the tables in a C file, and operations of one prediction where no sum is in doubt."""
+    """Bytes of the tables in a C file, and operations of a prediction in which no sum is in doubt."""
 
     weights: int = 0  # bytes
     thresholds: int = 0

@@ -1,4 +1,4 @@
-"""What a report is made of for a reader: sections of paragraphs, tables, figures, code and alarms."""
+"""The building blocks of a report: sections of paragraphs, notices, tables, figures and code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Notice:
-    """A verdict that must not be overlooked: its first words say which."""
+    """A verdict that must not be overlooked; ``head`` states it in a few words."""
 
     kind: Kind
     head: str
@@ -27,9 +27,9 @@ class Notice:
 
 @dataclass(frozen=True)
 class TableBlock:
-    """Cells as text; the first column heads its line. ``words`` are the columns that are no numbers.
+    """Cells as text; the first cell of a line is its heading. ``words`` are the columns that hold text, not numbers.
 
-    ``shades`` are numbers from 0 to 1 for the cells after the first, where they are to be shaded.
+    ``shades``, if given, are numbers from 0 to 1 for all cells but the first of each line.
     """
 
     caption: str
@@ -41,21 +41,21 @@ class TableBlock:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing by its key, what it shows in a sentence, and the same as tables.
+    """The key of a drawing, a sentence on what it shows, and its numbers as tables.
 
-    ``is_told`` says that the text around it has the numbers already, so that faces without drawings leave it out.
+    ``is_redundant``: the surrounding text has the same numbers, so formats without drawings omit it.
     """
 
     key: str
     title: str
     description: str
     tables: tuple[TableBlock, ...]
-    is_told: bool = False
+    is_redundant: bool = False
 
 
 @dataclass(frozen=True)
 class Code:
-    """Lines to type."""
+    """Lines to copy and run."""
 
     title: str
     language: Literal["console", "python"]
@@ -68,7 +68,7 @@ BLOCKS = get_args(Block)
 
 @dataclass(frozen=True)
 class Part:
-    """Some blocks under a heading of their own."""
+    """Blocks under a heading."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -102,14 +102,14 @@ class Document:
 
     @property
     def summary(self) -> TableBlock:
-        """The cards, for faces without drawings."""
+        """The cards, for formats without drawings."""
         return table("Summary", ["what", "value", "note"], [(c.label, c.value, c.note) for c in self.cards], (0, 1, 2))
 
 
 def table(
     caption: str, columns: Sequence[str], lines: Sequence[Sequence[str]], words: Sequence[int] = (0,)
 ) -> TableBlock:
-    """Of a very long table the beginning, and the caption says so."""
+    """A table block; of a very long table only the beginning, and the caption says so."""
     if len(lines) > _MOST_LINES:
         caption, lines = f"{caption} (the first {_MOST_LINES} of {len(lines):,})", lines[:_MOST_LINES]
     return TableBlock(caption, tuple(columns), tuple(map(tuple, lines)), tuple(words))

@@ -11,18 +11,16 @@ from stepnet.report.learned import Margins
 from stepnet.report.robustness import Robustness
 from stepnet.report.svg import Axes, Element, add, drawing
 
-_LONG = 30  # times the first time
+_LONG = 30  # from this ratio of the last time to the first, time is on a log scale
 
 
 def trace_chart(figure: Figure, trace: Trace, runtime: float) -> Element:
-    """Loss as a solid line, bound as a dashed one, the gap shaded; time on a log scale where it spans much."""
+    """Loss as a solid line, bound as a dashed one, the gap between them shaded."""
     svg = _empty(figure)
     known = [point for point in trace if all(map(math.isfinite, point))] or [(0.0, 0.0, 0.0)]
-    end = max(known[-1][0], runtime)
-    begin = known[0][0]
+    begin, end = known[0][0], max(known[-1][0], runtime)
     is_log = begin > 0 and end / begin > _LONG
-    lows = [bound for _, _, bound in known]
-    tops = min(0.0, *lows), max(loss for _, loss, _ in known)
+    tops = min(0.0, *(bound for _, _, bound in known)), max(loss for _, loss, _ in known)
     axes = Axes(svg, (begin if is_log else 0.0, end), tops, is_log=is_log)
     axes.frame("seconds (log scale)" if is_log else "seconds", "loss")
     losses = axes.steps([(seconds, loss) for seconds, loss, _ in known], end)
@@ -32,9 +30,10 @@ def trace_chart(figure: Figure, trace: Trace, runtime: float) -> Element:
     add(svg, "path", kind="line bound", d=bounds)
     add(svg, "path", kind="line loss", d=losses)
     _, loss, bound = known[-1]
-    _legend(
-        svg, axes, [("line loss", f"loss, finally {number(loss)}"), ("line bound", f"bound, finally {number(bound)}")]
-    )
+    # The legend is in the upper right corner, where losses have fallen.
+    for y, kind, value in ((28, "loss", loss), (48, "bound", bound)):
+        add(svg, "path", kind=f"line {kind}", d=f"M{axes.width - 250} {y}H{axes.width - 214}")
+        add(svg, "text", f"{kind}, finally {number(value)}", kind="label", x=axes.width - 206, y=y + 4)
     return svg
 
 
@@ -55,28 +54,12 @@ def margin_chart(figure: Figure, margins: Margins) -> Element:
     axes = Axes(svg, (margins.edges[0], margins.edges[-1]), (0.0, float(max(margins.counts))))
     axes.frame("distance to the nearest hyperplane that the answer depends on", "rows")
     for low, high, count in zip(margins.edges, margins.edges[1:], margins.counts, strict=False):
-        left, right = axes.x(low), axes.x(high)
         if count:
-            bar = add(
-                svg,
-                "rect",
-                kind="bar",
-                x=left + 1,
-                width=right - left - 2,
-                y=axes.y(count),
-                height=axes.y(0) - axes.y(count),
-            )
+            x, y = axes.x(low) + 1, axes.y(count)
+            bar = add(svg, "rect", kind="bar", x=x, width=axes.x(high) - x - 1, y=y, height=axes.y(0) - y)
             add(bar, "title", f"{number(low)} to {number(high)}: {count} rows")
     return svg
 
 
 def _empty(figure: Figure) -> Element:
     return drawing(figure.key, figure.title, figure.description, Axes.width, Axes.height)
-
-
-def _legend(svg: Element, axes: Axes, entries: list[tuple[str, str]]) -> None:
-    """In the upper right corner, where losses have fallen."""
-    for place, (kind, text) in enumerate(entries):
-        y = axes.top + 10 + 20.0 * place
-        add(svg, "path", kind=kind, d=f"M{axes.width - 250} {y:g}H{axes.width - 214}")
-        add(svg, "text", text, kind="label", x=axes.width - 206, y=y + 4)

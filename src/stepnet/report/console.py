@@ -16,7 +16,7 @@ from stepnet.report.document import document_of
 
 
 def to_text(report: Report, width: int = 100) -> str:
-    """For a terminal or a log, without colours; tables instead of drawings."""
+    """For a terminal or a log: no colours, and tables instead of drawings."""
     document = document_of(report)
     parts = [document.title, "=" * len(document.title), _wrapped(document.subtitle, width)]
     parts += ["", *(_block(notice, width) for notice in document.notices)]
@@ -36,7 +36,7 @@ def _block(block: Block, width: int) -> str:
         mark = {"good": "[ok]", "bad": "[!!]", "open": "[??]"}[block.kind]
         return _wrapped(f"{mark} {block.head} {block.text}", width)
     if isinstance(block, Figure):
-        return "" if block.is_told else "\n\n".join(_block(one, width) for one in block.tables)
+        return "" if block.is_redundant else "\n\n".join(_block(one, width) for one in block.tables)
     if isinstance(block, Code):
         return textwrap.indent(block.text, "    ")
     return _wrapped(block.text, width)
@@ -49,8 +49,7 @@ def _wrapped(text: str, width: int) -> str:
 def _grid(block: TableBlock, width: int) -> str:
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(block.columns):
-        is_word = number in block.words
-        grid.add_column(Text(name), justify="left" if is_word else "right", overflow="fold")
+        grid.add_column(Text(name), justify="left" if number in block.words else "right", overflow="fold")
     for line in block.lines:
         grid.add_row(*map(Text, line))
     console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)

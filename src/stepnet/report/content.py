@@ -1,4 +1,4 @@
-"""Report: everything that is said of a model, computed once, in plain numbers."""
+"""Report: everything that a report states about a model, computed once, as plain numbers."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Report:
     Attributes
     ----------
     train, test : Quality or None
-        Of the answers for training and test rows; None where no such rows were given.
+        Of the answers for training and test rows; None if no such rows were given.
     verification : Verification or None
-        The certificate checked against the training rows.
+        The result of checking the certificate against the training rows.
     trace : tuple of (seconds, loss, bound)
-        How the fit went.
+        The course of the fit.
     """
 
     title: str
@@ -61,8 +61,8 @@ class Report:
     target: str
     weight: str
     estimator: str
-    has_names: bool  # of features, in the model
-    columns: tuple[str, ...]  # of tables, where they were encoded
+    has_names: bool  # whether the model has names of features
+    columns: tuple[str, ...]  # of the table, if its columns were encoded
     classes: tuple[str, ...]
     features: tuple[Feature, ...]
     layers: tuple[NeuronLayer, ...]
@@ -71,9 +71,9 @@ class Report:
     trace: Trace
     train: Quality | None
     test: Quality | None
-    unseen: Quality | None  # of the test rows that are no training rows, if some are
-    n_seen: int  # test rows that have the features of a training row
-    is_weighted: bool  # whether training rows have weights of their own
+    unseen: Quality | None  # of the test rows that equal no training row, if others do
+    n_seen: int  # test rows with the features of a training row
+    is_weighted: bool  # whether training rows have weights
     margins: Margins | None
     robustness: Robustness | None
     verification: Verification | None
@@ -100,16 +100,16 @@ class Report:
         ----------
         estimator : fitted estimator, or one from :func:`stepnet.load`
         train : (X, y, sample_weight or None), optional
-            The rows it was fitted on: its certificate is checked against them, and neurons are counted on them.
-            ``y`` is None for an autoencoder. Radii of rows, if fit was given some, come fourth.
+            The rows it was fitted on: the certificate is checked against them, and rows are counted per neuron.
+            ``y`` is None for an autoencoder. A fourth entry holds the radii of rows, if fit was given any.
         test : (X, y), optional
-            Rows it has not seen.
+            Rows it was not fitted on.
         radius : float, optional
-            Attack rows (those of the test, if given), and say how many no perturbation up to this size gets wrong.
+            Attack rows (test rows, if given), and report how many no perturbation up to this size gets wrong.
         norm : "l1", "l2" or "linf"
             How perturbations are measured.
         title, data_name, model_name, target, weight : str
-            Names for the reader: of the report, the data, the model file, and the columns to predict and with weights.
+            Names to print: of the report, the data, the model file, the target column and the weight column.
         """
         if not isinstance(estimator, BaseStep):
             raise InvalidInputError(
@@ -162,18 +162,14 @@ def _names(estimator: BaseStep) -> Names:
     features = tuple(map(clean, given))
     if isinstance(estimator, BaseStepClassifier):
         return Names(features, classes=tuple(map(clean, estimator.classes_.tolist())))
-    n_outputs = estimator.network_.widths[-1]
     if isinstance(estimator, StepAutoencoder):
         return Names(features, targets=features)
-    return Names(features, targets=("prediction",) if n_outputs == 1 else _numbered("prediction", n_outputs))
-
-
-def _numbered(word: str, count: int) -> tuple[str, ...]:
-    return tuple(f"{word} {number + 1}" for number in range(count))
+    numbered = tuple(f"prediction {j + 1}" for j in range(estimator.network_.widths[-1]))
+    return Names(features, targets=numbered if len(numbered) > 1 else ("prediction",))
 
 
 def _meanings(estimator: Any, network: Network) -> list[str]:
-    """A sentence per feature, where the model knows how its features came from the columns of a table."""
+    """A sentence per feature, empty unless the model encoded the columns of a table."""
     columns = getattr(estimator, "columns_", None)
     return [""] * network.n_features if columns is None else [clean(sentence) for sentence in columns.describe()]
 
@@ -200,7 +196,7 @@ def _robustness(
     if not isinstance(estimator, BaseStepClassifier):
         raise InvalidInputError(
             f"radius={radius!r} asks how far rows can be perturbed before their class changes; a "
-            f"{type(estimator).__name__} predicts numbers. Leave it out."
+            f"{type(estimator).__name__} predicts numbers. Leave radius out."
         )
     chosen = test_rows or rows
     if chosen is None:
@@ -210,9 +206,5 @@ def _robustness(
 
 
 def _versions() -> tuple[tuple[str, str], ...]:
-    packages = ("numpy", "scipy", "scikit-learn")
-    return (
-        ("stepnet", stepnet.__version__),
-        ("Python", platform.python_version()),
-        *((name, version(name)) for name in packages),
-    )
+    packages = ((name, version(name)) for name in ("numpy", "scipy", "scikit-learn"))
+    return ("stepnet", stepnet.__version__), ("Python", platform.python_version()), *packages

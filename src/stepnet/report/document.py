@@ -1,4 +1,4 @@
-"""A report in words and tables: what all of its faces show."""
+"""A report as a document of words and tables, which every format shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stepnet.report.blocks import Card, Document
 from stepnet.report.content import Report
-from stepnet.report.format import counted, number, percent, storage
+from stepnet.report.format import counted, listed, number, percent, storage
 from stepnet.report.quality import Answers, Quality
 from stepnet.report.sections.good import how_good
 from stepnet.report.sections.large import how_large
@@ -27,21 +27,15 @@ def document_of(report: Report) -> Document:
 
 def _subtitle(report: Report) -> str:
     data = f", trained on {report.data_name}" if report.data_name else ""
-    classes = f"; classes {_listed(report.classes)}" if report.classes else ""
+    classes = f"; classes {listed(report.classes, 6)}" if report.classes else ""
     return f"{report.estimator} with {shape_of(report)}{data}{classes}."
-
-
-def _listed(names: tuple[str, ...], most: int = 6) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def _cards(report: Report) -> Iterator[Card]:
     yield from status_cards(report)
-    for quality, part in ((report.test, "test"), (report.train, "training")):
-        if quality is not None:
-            yield _quality_card(quality, part)
-            break
+    quality, part = (report.test, "test") if report.test is not None else (report.train, "training")
+    if quality is not None:
+        yield _quality_card(quality, part)
     size = report.size
     neurons = counted(size.hidden or size.neurons, "neuron")
     yield Card("Size", neurons, f"{counted(size.nonzero, 'non-zero weight')}, {storage(size.bits)}")

@@ -1,4 +1,4 @@
-"""What was learned: features, and neurons with their rules and the rows that they are on for."""
+"""What was learned: features, and neurons with their rules and the training rows for which they are on."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.model.activations.base import Activation
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.model.rules import Words, hidden_names, output_names
 
-_MOST_WORK = 20_000_000  # rows × neurons × neurons above, up to which it is asked which rows a neuron decides
+_MOST_WORK = 20_000_000  # rows × neurons² × neurons above; beyond it, the rows that neurons decide are not computed
 _BINS = 12
 _WORDS = Words(digits=4, most_terms=30, is_scaled=True)
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One input: its name, what it means in a sentence (or nothing), and how neurons use it."""
+    """One input: its name, a sentence on its meaning (may be empty), and how neurons use it."""
 
     name: str
     meaning: str
@@ -36,16 +35,16 @@ class Feature:
 
 @dataclass(frozen=True)
 class NeuronSummary:
-    """One neuron: its numbers, its rule, and with training rows what it does to them.
+    """One neuron: its numbers, its rule, and its effect on the training rows, if given.
 
     Attributes
     ----------
     importance : float
-        Its share in what the output sees: 1 in all for each layer.
+        Its share of the influence on the output; the shares of a layer add up to 1.
     rows : tuple of int or None
-        Training rows at each of its levels; of a step, off and on.
+        Number of training rows at each of its levels; for a step, off and on.
     decided : int or None
-        Training rows whose answer changes with this neuron alone.
+        Number of training rows whose answer changes if this neuron alone is flipped.
     """
 
     name: str
@@ -67,7 +66,7 @@ class NeuronLayer:
 
 @dataclass(frozen=True)
 class Margins:
-    """Distances of training rows to the nearest hyperplane that their answer depends on, as a histogram."""
+    """A histogram of the distances of training rows to the nearest hyperplane that their answer depends on."""
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
@@ -76,7 +75,7 @@ class Margins:
 
 @dataclass(frozen=True)
 class Names:
-    """Of what goes in, of the classes (none where answers are numbers), and of the numbers that come out."""
+    """The names of features, of classes (empty for numbers), and of predicted numbers (empty for classes)."""
 
     features: tuple[str, ...]
     classes: tuple[str, ...] = ()
@@ -85,22 +84,14 @@ class Names:
 
 def features_of(network: Network, names: Sequence[str], meanings: Sequence[str], X: Floats | None) -> list[Feature]:
     first = network.layers[0].weights
-    ends = [(None, None)] * len(names) if X is None else list(zip(X.min(axis=0), X.max(axis=0), strict=True))
-    return [
-        Feature(
-            name,
-            meaning,
-            int((first[:, i] > 0).sum()),
-            int((first[:, i] < 0).sum()),
-            None if low is None else float(low),
-            None if high is None else float(high),
-        )
-        for i, (name, meaning, (low, high)) in enumerate(zip(names, meanings, ends, strict=True))
-    ]
+    raises, lowers = (first > 0).sum(axis=0).tolist(), (first < 0).sum(axis=0).tolist()
+    unknown = [None] * len(names)
+    lows, highs = (unknown, unknown) if X is None else (X.min(axis=0).tolist(), X.max(axis=0).tolist())
+    return list(map(Feature, names, meanings, raises, lowers, lows, highs))
 
 
 def layers_of(network: Network, names: Names, X: Floats | None, decided: Floats | None) -> list[NeuronLayer]:
-    """All neurons, layer by layer; ``decided`` says which rows which first-layer neuron decides."""
+    """All neurons, layer by layer; ``decided`` (rows × neurons) marks the rows that a first-layer neuron decides."""
     levels: list[Any] = [None] * len(network.layers) if X is None else network.levels(X)
     importances = _importances(network)
     inputs, found = names.features, []
@@ -125,13 +116,14 @@ def layers_of(network: Network, names: Names, X: Floats | None, decided: Floats 
                 )
             )
         title = "Output" if is_last else "Hidden layer" if len(network.layers) == 2 else f"Hidden layer {k + 1}"
-        found.append(NeuronLayer(title, _answers_by(layer.activation), inputs, tuple(neurons)))
+        numbers = "numbers" if layer.activation.gives_numbers else layer.activation.name
+        found.append(NeuronLayer(title, layer.activation.reading or numbers, inputs, tuple(neurons)))
         inputs = tuple(own)
     return found
 
 
 def decided_rows(network: Network, X: Floats) -> Any:
-    """For each row and first-layer neuron whether the answer depends on it; None where that is no bit, or too much."""
+    """Whether the answer for each row depends on each first-layer neuron; None if they are not bits, or too many."""
     layer = network.layers[0]
     above = network.widths[1] if len(network.layers) > 1 else 1
     if layer.activation.n_thresholds > 1 or not layer.activation.has_levels:
@@ -142,7 +134,7 @@ def decided_rows(network: Network, X: Floats) -> Any:
 
 
 def margins_of(network: Network, X: Floats, decided: Any) -> Margins:
-    """In float64: a picture, not a proof."""
+    """In float64, since this is for a chart."""
     layer = network.layers[0]
     lengths = np.linalg.norm(layer.weights, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -154,17 +146,13 @@ def margins_of(network: Network, X: Floats, decided: Any) -> Margins:
 
 
 def _importances(network: Network) -> list[Floats]:
-    """From the outputs down: every neuron shares its own among its inputs by the size of their weights."""
+    """From the output down: the importance of a neuron is distributed over its inputs by absolute weight."""
     shares = [np.full(network.widths[-1], 1.0 / network.widths[-1])]
     for layer in network.layers[:0:-1]:
         sizes = np.abs(layer.weights)
         totals = sizes.sum(axis=1, keepdims=True)
         shares.insert(0, shares[0] @ np.divide(sizes, totals, out=np.zeros_like(sizes), where=totals > 0))
     return shares
-
-
-def _answers_by(activation: Activation) -> str:
-    return activation.reading or ("numbers" if activation.gives_numbers else activation.name)
 
 
 def _rows_at(layer: Layer, levels: Any, j: int) -> tuple[int, ...] | None:

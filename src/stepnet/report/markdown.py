@@ -32,7 +32,7 @@ def _block(block: Block) -> str:
     if isinstance(block, Notice):
         return f"> **{_escaped(block.head)}** {_escaped(block.text)}"
     if isinstance(block, Figure):
-        return "" if block.is_told else "\n\n".join(map(_table, block.tables))
+        return "" if block.is_redundant else "\n\n".join(map(_table, block.tables))
     if isinstance(block, Code):
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
         return f"{fence}{block.language}\n{block.text}\n{fence}"
@@ -46,6 +46,6 @@ def _table(block: TableBlock) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that no reader of Markdown takes for markup."""
+    """Text with all Markdown and HTML markup escaped."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_\[\]|~$#])", r"\\\1", text)

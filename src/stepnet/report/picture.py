@@ -10,28 +10,22 @@ from stepnet.report.content import Report
 from stepnet.report.format import counted, number, shortened
 from stepnet.report.svg import Element, add, drawing
 
-MOST_NODES, MOST_LINES = 26, 300  # in a column, and between two columns
-_BETWEEN, _NARROWEST = 600.0, 150.0  # from features to output, and between two columns
+MOST_NODES, MOST_LINES = 26, 300  # per column, and between two columns
+_BETWEEN, _NARROWEST = 600.0, 150.0  # widths from features to output, and between two columns at least
 _ROW, _TOP, _LETTER = 27.0, 34.0, 7.3
-_LONGEST_FEATURE, _LONGEST_ANSWER, _LONGEST_INSIDE = 30, 20, 10  # labels
+_LONGEST_FEATURE, _LONGEST_ANSWER, _LONGEST_INSIDE = 30, 20, 10  # characters of labels
 _NODE_HEIGHT = 19.0
-_THINNEST, _THICKEST, _FEW_LINES = 0.6, 5.5, 30  # above so many lines all are thinner
-
-
-@dataclass(frozen=True)
-class Picture:
-    svg: Element
-    left_out: str  # what is not drawn, in words; empty if everything is
+_THINNEST, _THICKEST, _FEW_LINES = 0.6, 5.5, 30  # with more lines than this all are thinner
 
 
 @dataclass(frozen=True)
 class _Column:
-    """Nodes that are drawn, by their numbers in the layer."""
+    """The nodes of a layer; ``shown`` are the numbers of those that are drawn."""
 
     names: tuple[str, ...]
     shown: tuple[int, ...]
     x: float
-    half: float  # of the width of a node
+    half: float  # half the width of a node
     height: float  # of the drawing
 
     def y(self, number: int) -> float:
@@ -45,10 +39,11 @@ class _Line:
     source: int
     target: int
     weight: float
-    share: float  # of the largest weight of the layer
+    share: float  # its size relative to the largest weight of the layer
 
 
-def picture_of(figure: Figure, report: Report) -> Picture:
+def picture_of(figure: Figure, report: Report) -> tuple[Element, str]:
+    """The drawing, and a sentence on what it leaves out, empty if nothing."""
     importances = [_feature_importances(report), *([n.importance for n in layer.neurons] for layer in report.layers)]
     names = [tuple(feature.name for feature in report.features)]
     names += [tuple(neuron.name for neuron in layer.neurons) for layer in report.layers]
@@ -69,23 +64,23 @@ def picture_of(figure: Figure, report: Report) -> Picture:
         _draw_column(svg, column, place, len(columns))
     for text, shift in zip(answers, (-8, 10), strict=False):
         _label(svg, text, columns[-1].x + columns[-1].half + 8, columns[-1].y(0) + shift, "start", _LONGEST_ANSWER)
-    return Picture(svg, _left_out(report, columns, lines))
+    return svg, _left_out(report, columns, lines)
 
 
 def _answers(report: Report) -> tuple[str, ...]:
-    """What the bit of a single output neuron stands for."""
+    """The classes that a single output neuron stands for when on and off."""
     if len(report.layers[-1].neurons) == 1 and len(report.classes) == 2:
         return f"on: {report.classes[1]}", f"off: {report.classes[0]}"
     return ()
 
 
 def _room(names: Sequence[str], most: int) -> float:
-    """For labels beside nodes."""
+    """The width of the labels beside nodes."""
     return 28 + _LETTER * max(8, *(min(len(name), most) for name in names))
 
 
 def _feature_importances(report: Report) -> list[float]:
-    """Each neuron's importance, shared among features by the size of their weights."""
+    """The importance of each first-layer neuron, distributed over features in proportion to its absolute weights."""
     totals = [0.0] * len(report.features)
     for neuron in report.layers[0].neurons:
         size = sum(map(abs, neuron.weights)) or 1.0
@@ -108,7 +103,7 @@ def _columns(names: list[tuple[str, ...]], shown: list[tuple[int, ...]], left: f
 
 
 def _half(names: tuple[str, ...], *, is_input: bool, is_output: bool) -> float:
-    """Half the width of a node: neurons have their name inside, features and several outputs beside them."""
+    """Half the width of a node: neurons have their name inside, features and multiple outputs beside them."""
     if is_input:
         return 5.0
     if is_output and len(names) > 1:
@@ -128,7 +123,7 @@ def _lines(weights: Sequence[Sequence[float]], below: _Column, above: _Column) -
 
 
 def _draw_lines(svg: Element, below: _Column, above: _Column, lines: Sequence[_Line]) -> None:
-    """Thin ones first, so that the strong ones lie on top."""
+    """Thin lines first, so that the strong ones are on top."""
     thickest = _THICKEST * min(1.0, (_FEW_LINES / max(1, len(lines))) ** 0.5)
     for line in reversed(lines):
         x1, x2 = below.x + below.half, above.x - above.half
@@ -146,18 +141,12 @@ def _draw_lines(svg: Element, below: _Column, above: _Column, lines: Sequence[_L
         add(drawn, "title", f"{below.names[line.source]} → {above.names[line.target]}: {number(line.weight)}")
 
 
-def _heading(place: int, count: int) -> str:
-    if place == 0:
-        return "features"
-    if place == count - 1:
-        return "output"
-    return "neurons" if count == 3 else f"layer {place}"
-
-
 def _draw_column(svg: Element, column: _Column, place: int, count: int) -> None:
     is_input, is_output = place == 0, place == count - 1
     anchor = "end" if is_input else "middle"
-    add(svg, "text", _heading(place, count), kind="heading", x=column.x - 12.0 * is_input, y=18, text_anchor=anchor)
+    neurons = "neurons" if count == 3 else f"layer {place}"
+    heading = "features" if is_input else "output" if is_output else neurons
+    add(svg, "text", heading, kind="heading", x=column.x - 12.0 * is_input, y=18, text_anchor=anchor)
     for node in column.shown:
         y, name = column.y(node), column.names[node]
         if is_input:
@@ -181,15 +170,11 @@ def _label(svg: Element, name: str, x: float, y: float, anchor: str, most: int) 
 
 
 def _left_out(report: Report, columns: list[_Column], lines: list[list[_Line]]) -> str:
-    nodes = [len(column.names) - len(column.shown) for column in columns]
-    counts = [(nodes[0], "feature"), (sum(nodes[1:]), "neuron")]
+    features, *neurons = (len(column.names) - len(column.shown) for column in columns)
     n_weights = sum(bool(w) for layer in report.layers for neuron in layer.neurons for w in neuron.weights)
-    counts.append((n_weights - sum(map(len, lines)), "line"))
-    missing = [counted(count, noun) for count, noun in counts if count]
-    if not missing:
+    counts = {"feature": features, "neuron": sum(neurons), "line": n_weights - sum(map(len, lines))}
+    if not any(counts.values()):
         return ""
-    *first, last = missing
+    *first, last = (counted(count, noun) for noun, count in counts.items() if count)
     listed = f"{', '.join(first)} and {last}" if first else last
-    return (
-        f"Only the strongest are drawn; {listed} {'is' if listed.startswith('1 ') and not first else 'are'} left out."
-    )
+    return f"Only the strongest are drawn; {listed} {'is' if sum(counts.values()) == 1 else 'are'} left out."

@@ -1,4 +1,4 @@
-"""How good answers are: on given rows, each of which counts once."""
+"""How good the answers for given rows are; every row counts once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepnet.model.arithmetic import Floats
 
 @dataclass(frozen=True)
 class ClassQuality:
-    """One class; None where a share has nothing to be a share of."""
+    """One class; a measure is None where it is undefined (0 / 0)."""
 
     name: str
     rows: int
@@ -26,14 +26,14 @@ class ClassQuality:
 
 @dataclass(frozen=True)
 class Answers:
-    """Of a classifier: ``confusion[a][b]`` rows of class a were said to be b."""
+    """A classifier's answers: ``confusion[a][b]`` rows of class a were classified as b."""
 
     rows: int
     confusion: tuple[tuple[int, ...], ...]
     accuracy: float
     balanced_accuracy: float
     classes: tuple[ClassQuality, ...]
-    mcc: float | None  # Matthews' correlation, of two classes
+    mcc: float | None  # Matthews correlation, for two classes
 
     @property
     def wrong(self) -> int:
@@ -42,7 +42,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class NumberQuality:
-    """Of one predicted number; R² is None where it does not vary."""
+    """One predicted number; R² is None where the true number does not vary."""
 
     name: str
     r2: float | None
@@ -52,19 +52,19 @@ class NumberQuality:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Of predicted numbers: all of them together, and each for itself where there are several."""
+    """Predicted numbers: all of them together, and each of them if there are several."""
 
     rows: int
     overall: NumberQuality
     parts: tuple[NumberQuality, ...]
-    codes: int | None = None  # different codes of an autoencoder that occur
+    codes: int | None = None  # distinct codes in use, for an autoencoder
 
 
 Quality = Answers | Numbers
 
 
 def quality_of_classes(truth: Any, answers: Any, names: Sequence[str]) -> Answers:
-    """From codes."""
+    """From class codes."""
     labels = np.arange(len(names))
     by_class = metrics.precision_recall_fscore_support(truth, answers, labels=labels, zero_division=np.nan)
     precision, recall, f1, rows = (numbers.tolist() for numbers in by_class)
@@ -74,15 +74,11 @@ def quality_of_classes(truth: Any, answers: Any, names: Sequence[str]) -> Answer
         float(metrics.accuracy_score(truth, answers)),
         float(np.nanmean(recall)),
         tuple(
-            ClassQuality(name, int(count), *map(_share, shares))
+            ClassQuality(name, int(count), *(None if math.isnan(share) else share for share in shares))
             for name, count, *shares in zip(names, rows, precision, recall, f1, strict=True)
         ),
         _mcc(truth, answers) if len(names) == 2 else None,
     )
-
-
-def _share(share: float) -> float | None:
-    return None if math.isnan(share) else share
 
 
 def _mcc(truth: Any, answers: Any) -> float | None:
@@ -91,17 +87,13 @@ def _mcc(truth: Any, answers: Any) -> float | None:
 
 
 def quality_of_numbers(truth: Floats, answers: Floats, names: Sequence[str], codes: int | None = None) -> Numbers:
-    """From (rows × outputs) numbers."""
+    """From arrays of numbers (rows × outputs)."""
     parts = tuple(_number(name, truth[:, [i]], answers[:, [i]]) for i, name in enumerate(names))
     return Numbers(len(truth), _number("all", truth, answers), parts if len(parts) > 1 else (), codes)
 
 
 def _number(name: str, truth: Floats, answers: Floats) -> NumberQuality:
-    centre = truth.mean(axis=0)  # of each number by itself; then all of them count as one
+    centre = truth.mean(axis=0)  # per output; then all outputs are pooled
     r2 = metrics.r2_score((truth - centre).ravel(), (answers - centre).ravel()) if np.ptp(truth, axis=0).any() else None
-    return NumberQuality(
-        name,
-        r2,
-        float(metrics.mean_absolute_error(truth, answers)),
-        math.sqrt(metrics.mean_squared_error(truth, answers)),
-    )
+    mae, mse = metrics.mean_absolute_error(truth, answers), metrics.mean_squared_error(truth, answers)
+    return NumberQuality(name, r2, float(mae), math.sqrt(mse))

@@ -1,4 +1,4 @@
-"""How far rows can be perturbed before their answer is wrong."""
+"""How far rows can be perturbed before the network misclassifies them."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ import numpy as np
 from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Floats
 from stepnet.runtime.numbers import is_finite_number
-from stepnet.uncertainty.attack import attack
+from stepnet.uncertainty.attack import Attacks, attack
 
 MOST_ROWS, MOST_SECONDS = 200, 30.0
-_AT_ONCE = 5  # rows between two looks at the clock
 
 
 @dataclass(frozen=True)
 class Robustness:
-    """Shares are those of the rows that were attacked; rows that are wrong already are never certified."""
+    """Shares are of the rows attacked; misclassified rows are never certified."""
 
     norm: str
     radius: float
     part: str  # "training" or "test"
     n_rows: int
     n_attacked: int
-    n_unfinished: int  # their radius is what was shown by then, and may be larger
-    certified: float  # share of rows right whatever the perturbation up to the radius
-    right: float  # share of rows right as they are
+    n_unfinished: int  # rows whose search stopped early, so that their radius may be larger
+    certified: float  # share of rows that no perturbation up to the radius gets wrong
+    right: float  # share of rows classified correctly as they are
     curve: tuple[tuple[float, float], ...]  # radius, share of rows certified beyond it
     is_out_of_time: bool
 
     def share(self, radius: float) -> float:
-        """Of the rows that no perturbation up to a radius gets wrong."""
+        """The share of rows that no perturbation up to a radius gets wrong."""
         return next(share for end, share in reversed(self.curve) if end <= radius)
 
 
@@ -44,23 +43,22 @@ def checked_radius(radius: object) -> float:
 
 
 def robustness_of(estimator: Any, X: Floats, y: Any, norm: str, radius: float, part: str) -> Robustness:
-    """Exact attacks on rows spread evenly over those given, up to a number of rows and seconds."""
+    """Exact attacks on rows spread evenly over those given, until ``MOST_ROWS`` or ``MOST_SECONDS`` is reached."""
     chosen = np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(np.int64))
-    chosen = np.random.default_rng(0).permutation(chosen)  # so that an early end is no choice of rows either
-    begin, radii, n_unfinished = time.monotonic(), np.zeros(0), 0
-    while len(radii) < len(chosen) and (not len(radii) or time.monotonic() - begin < MOST_SECONDS):
-        rows = chosen[len(radii) : len(radii) + _AT_ONCE]
-        found = attack(estimator.network_, X[rows], y[rows], norm=norm)
-        radii = np.append(radii, found.radii)
-        n_unfinished += int((~found.are_complete).sum())
-    attacked = chosen[: len(radii)]
+    chosen = np.random.default_rng(0).permutation(chosen)  # so that rows stay evenly spread if time runs out
+    begin, found = time.monotonic(), list[Attacks]()
+    for number in chosen:
+        if found and time.monotonic() - begin >= MOST_SECONDS:
+            break
+        found.append(attack(estimator.network_, X[[number]], y[[number]], norm=norm))
+    radii, attacked = np.array([one.radii[0] for one in found]), chosen[: len(found)]
     return Robustness(
         norm,
         radius,
         part,
         len(X),
         len(radii),
-        n_unfinished,
+        sum(not one.are_complete[0] for one in found),
         float((radii > radius).mean()),
         float((estimator.network_.predict(X[attacked]) == y[attacked]).mean()),
         _curve(radii),

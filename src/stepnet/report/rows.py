@@ -1,4 +1,4 @@
-"""Rows that a report is about, as a caller gave them: what is counted and checked on them."""
+"""The training or test rows of a report: how good the answers are on them, and whether the certificate holds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stepnet.report.quality import Quality, quality_of_classes, quality_of_numbe
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as a caller gave them, with an estimator that takes them without a warning."""
+    """Rows as the caller gave them and as checked, with an estimator that accepts them without a warning."""
 
     estimator: Any
     given: tuple[Any, ...]  # X, y, weights, radii
@@ -33,20 +33,21 @@ class Rows:
             return None
         if not isinstance(part, tuple) or len(part) not in ((2, 3, 4) if name == "train" else (2,)):
             wanted = "(X, y, sample_weight or None)" if name == "train" else "(X, y)"
-            raise InvalidInputError(f"{name}= of a report must be the tuple {wanted}, or None.")
+            raise InvalidInputError(
+                f"{name}= of a report must be the tuple {wanted}, or None; got {type(part).__name__}."
+            )
         X, y, weights, radii = (*part, None, None)[:4]
         if not hasattr(X, "columns") and hasattr(estimator, "feature_names_in_"):
             estimator = copy.copy(estimator)
             del estimator.feature_names_in_
         rows, targets, checked = estimator._checked(X, y, weights, reset=False)
         counted = slice(None) if checked is None else checked > 0
-        return cls(
-            estimator, (X, y, weights, radii), np.asarray(rows, dtype=np.float64)[counted], targets[counted], checked
-        )
+        rows = np.asarray(rows, dtype=np.float64)[counted]
+        return cls(estimator, (X, y, weights, radii), rows, targets[counted], checked)
 
     def without(self, others: Rows) -> Rows:
-        """Those that are equal to none of the others."""
-        known = {row.tobytes() for row in others.X + 0.0}  # -0.0 is 0.0
+        """The rows that equal none of the others."""
+        known = {row.tobytes() for row in others.X + 0.0}  # -0.0 becomes 0.0
         chosen = np.array([row.tobytes() not in known for row in self.X + 0.0], dtype=bool)
         return replace(self, X=self.X[chosen], y=self.y[chosen])
 
@@ -59,9 +60,8 @@ class Rows:
         truth = np.asarray(self.y, dtype=np.float64).reshape(len(self.X), -1)
         if truth.shape != answers.shape:
             raise InvalidInputError(f"y has the shape {np.shape(self.y)}; the model predicts {answers.shape}.")
-        codes = None
-        if isinstance(self.estimator, StepAutoencoder):
-            codes = len(np.unique(self.estimator.transform(self.X), axis=0))
+        is_coder = isinstance(self.estimator, StepAutoencoder)
+        codes = len(np.unique(self.estimator.transform(self.X), axis=0)) if is_coder else None
         return quality_of_numbers(truth, answers, names.targets, codes)
 
     def codes(self) -> Any:
@@ -75,11 +75,9 @@ class Rows:
         return np.searchsorted(classes, self.y)
 
     def verified(self) -> Verification:
+        X, y, weights, radii = self.given
         try:
-            X, y, weights, radii = self.given
             found: Verification = self.estimator.verify(X, y, weights, radius=radii)
         except InvalidInputError as error:
-            raise InvalidInputError(
-                f"{error} Rows that it has not seen are test rows (--test FILE, test=...)."
-            ) from error
+            raise InvalidInputError(f"{error} Give rows that it was not trained on as --test FILE or test=.") from error
         return found

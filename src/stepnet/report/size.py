@@ -1,4 +1,4 @@
-"""How large a network is: weights, bits, neurons, and how much it could memorise."""
+"""The size of a network: weights, bits, neurons, and how much it could memorise."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from stepnet.model.network import Layer, Network
 from stepnet.problem.weights import BINARY, SIGN, Integers, Real, WeightDomain, weight_domains
 
 _REAL_BITS = 64
-_LARGEST = 127  # integer, up to which the weights of a fixed layer count as integers
+_LARGEST = 127  # weights of a fixed layer count as integers up to this size
 
 
 @dataclass(frozen=True)
 class LayerSize:
-    """One layer; ``weights`` are the places for weights, zeros too, that each take ``bits_each`` bits."""
+    """One layer; ``weights`` counts all weights, zeros included, of ``bits_each`` bits each."""
 
     title: str
     neurons: int
@@ -36,7 +36,7 @@ class LayerSize:
 
 @dataclass(frozen=True)
 class ModelSize:
-    """Of a whole network, and against how many rows it stands."""
+    """The size of a network, and the number of its training rows."""
 
     layers: tuple[LayerSize, ...]
     n_rows: int
@@ -61,27 +61,28 @@ class ModelSize:
 
     @property
     def parameters(self) -> int:
-        """Weights and thresholds that were learned."""
+        """The number of learned weights and thresholds."""
         return sum(layer.weights + layer.thresholds for layer in self.layers if layer.is_learned)
 
     @property
     def vc(self) -> float:
-        """ρ·log2 ρ of ρ parameters: the order of the number of rows that such networks can label in every way."""
+        """ρ·log2 ρ for ρ parameters: the order of the VC dimension of such networks."""
         return self.parameters * math.log2(self.parameters) if self.parameters > 1 else float(self.parameters)
 
 
 def size_of(
     network: Network, weights: Any, titles: list[str], n_rows: int, *, are_distinct: bool, is_vote: bool
 ) -> ModelSize:
-    """``weights`` is the estimator's choice of domains. A vote has members side by side and a fixed last layer."""
+    """``weights`` is the estimator's parameter. A vote has its members side by side and a fixed last layer."""
     n_learned = len(network.layers) - is_vote
     members = network.layers[-2].width if is_vote else 1
     domains = weight_domains(weights, n_learned)
     sizes = []
     for k, (layer, title) in enumerate(zip(network.layers, titles, strict=True)):
         is_learned = k < n_learned
-        domain = domains[k] if is_learned and not layer.activation.gives_numbers else Real()
-        domain = domain if is_learned else _smallest(layer.weights)
+        domain = domains[k] if is_learned else _smallest(layer.weights)
+        if is_learned and layer.activation.gives_numbers:
+            domain = Real()
         sizes.append(
             LayerSize(
                 title,
@@ -98,19 +99,18 @@ def size_of(
 
 
 def bits_of(domain: WeightDomain) -> int:
-    """How many bits a weight takes."""
+    """Bits per weight."""
     return math.ceil(math.log2(len(domain.values))) if domain.is_integer else _REAL_BITS
 
 
 def _places(layer: Layer, members: int) -> int:
-    """Weights between neurons of one member each: the rest is zero by construction."""
-    return int(layer.weights.size) // members if layer.weights.size % members == 0 else int(layer.weights.size)
+    """Weights within members; those between members are zero by construction."""
+    size = int(layer.weights.size)
+    return size // members if size % members == 0 else size
 
 
 def _smallest(weights: Floats) -> WeightDomain:
-    """The smallest domain that holds given weights."""
+    """The smallest domain that contains the weights."""
     largest = int(min(np.ceil(np.abs(weights).max(initial=1.0)), _LARGEST))
-    for domain in (BINARY, SIGN, Integers(1), Integers(largest)):
-        if domain.contains(weights):
-            return domain
-    return Real()
+    domains = (BINARY, SIGN, Integers(1), Integers(largest))
+    return next((domain for domain in domains if domain.contains(weights)), Real())

@@ -1,4 +1,4 @@
-"""Drawings as SVG whose colours are the page's, so that they follow its light and dark mode."""
+"""Drawings as SVG; the page sets the colours, so that drawings follow its light and dark mode."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Element = ET.Element
 
 
 def drawing(key: str, title: str, description: str, width: float, height: float) -> Element:
-    """An empty drawing with a name and a description for those who do not see it."""
+    """An empty drawing with a title and a description for readers who cannot see it."""
     svg = ET.Element(
         "svg",
         {
@@ -26,25 +26,17 @@ def drawing(key: str, title: str, description: str, width: float, height: float)
 
 
 def add(parent: Element, tag: str, text: str | None = None, /, **attributes: object) -> Element:
-    """A child; ``_`` in names of attributes stands for ``-``, and ``kind`` is the class."""
-    plain = {
-        _name(name): f"{value:.5g}" if isinstance(value, float) else str(value) for name, value in attributes.items()
-    }
-    child = ET.SubElement(parent, tag, plain)
+    """Add a child; ``_`` in the name of an attribute stands for ``-``, and ``kind`` for ``class``."""
+    child = ET.SubElement(parent, tag)
     child.text = text
+    for name, value in attributes.items():
+        text_value = f"{value:.5g}" if isinstance(value, float) else str(value)
+        child.set("class" if name == "kind" else name.replace("_", "-"), text_value)
     return child
 
 
-def written(svg: Element) -> str:
-    return ET.tostring(svg, encoding="unicode")
-
-
-def _name(name: str) -> str:
-    return "class" if name == "kind" else name.replace("_", "-")
-
-
 class Axes:
-    """A frame with ticks, and places in it."""
+    """A frame with ticks, and the positions of values in it."""
 
     width, height = 720.0, 300.0
     left, right, top, bottom = 62.0, 18.0, 18.0, 46.0
@@ -64,31 +56,22 @@ class Axes:
         return self.height - self.bottom - (value - low) / (high - low) * (self.height - self.top - self.bottom)
 
     def frame(self, x_label: str, y_label: str, *, unit: str = "") -> None:
-        base = self.height - self.bottom
+        svg, left, right, base = self.svg, self.left, self.width - self.right, self.height - self.bottom
         for tick in ticks(*self.tops):
-            add(
-                self.svg,
-                "line",
-                kind="grid",
-                x1=self.left,
-                x2=self.width - self.right,
-                y1=self.y(tick),
-                y2=self.y(tick),
-            )
-            add(
-                self.svg, "text", f"{tick:g}{unit}", kind="tick", x=self.left - 8, y=self.y(tick) + 4, text_anchor="end"
-            )
+            y = self.y(tick)
+            add(svg, "line", kind="grid", x1=left, x2=right, y1=y, y2=y)
+            add(svg, "text", f"{tick:g}{unit}", kind="tick", x=left - 8, y=y + 4, text_anchor="end")
         for tick in powers(*self.ends) if self.is_log else ticks(*self.ends):
-            add(self.svg, "line", kind="grid", x1=self.x(tick), x2=self.x(tick), y1=base, y2=base + 5)
-            add(self.svg, "text", f"{tick:g}", kind="tick", x=self.x(tick), y=base + 20, text_anchor="middle")
-        add(self.svg, "line", kind="axis", x1=self.left, x2=self.width - self.right, y1=base, y2=base)
-        middle = (self.left + self.width - self.right) / 2
-        add(self.svg, "text", x_label, kind="label", x=middle, y=self.height - 6, text_anchor="middle")
+            x = self.x(tick)
+            add(svg, "line", kind="grid", x1=x, x2=x, y1=base, y2=base + 5)
+            add(svg, "text", f"{tick:g}", kind="tick", x=x, y=base + 20, text_anchor="middle")
+        add(svg, "line", kind="axis", x1=left, x2=right, y1=base, y2=base)
+        add(svg, "text", x_label, kind="label", x=(left + right) / 2, y=self.height - 6, text_anchor="middle")
         place = f"translate(14 {(self.top + base) / 2:g}) rotate(-90)"
-        add(self.svg, "text", y_label, kind="label", transform=place, text_anchor="middle")
+        add(svg, "text", y_label, kind="label", transform=place, text_anchor="middle")
 
     def steps(self, points: Sequence[tuple[float, float]], end: float) -> str:
-        """A path that keeps every value until the next one."""
+        """The path of a step function: it keeps each value until the next point."""
         (x, y), *others = points
         path = f"M{self.x(x):.1f} {self.y(y):.1f}"
         for x, y in others:

@@ -1,4 +1,4 @@
-"""How good it is: answers counted, margins, and robustness to perturbations."""
+"""How good it is: correct answers, margins, and robustness to perturbations."""
 
 from __future__ import annotations
 
@@ -40,14 +40,13 @@ def _with(part: Part, sentence: str) -> Part:
 
 
 def _seen(n_seen: int, test: Quality, unseen: Quality | None) -> str:
-    """What test rows that are training rows too leave to be said about new ones."""
+    """What can be said about new rows if test rows equal training rows."""
     if unseen is None:
         return "All of these rows equal training rows, so they say nothing about new ones."
-    others = (
-        f"the accuracy is {percent(unseen.accuracy)} ({unseen.wrong} wrong)"
-        if isinstance(unseen, Answers)
-        else f"R² is {number(unseen.overall.r2)}"
-    )
+    if isinstance(unseen, Answers):
+        others = f"the accuracy is {percent(unseen.accuracy)} ({unseen.wrong} wrong)"
+    else:
+        others = f"R² is {number(unseen.overall.r2)}"
     return (
         f"{n_seen:,} of these {test.rows:,} rows equal training rows, so they say little about new ones. On the other "
         f"{unseen.rows:,}, {others}."
@@ -63,14 +62,10 @@ def _quality(quality: Quality, name: str, classes: tuple[str, ...]) -> Iterator[
         lines.append(["Matthews correlation", number(quality.mcc)])
     yield table(f"{name} rows: {quality.wrong} of {quality.rows:,} wrong", ["measure", "value"], lines)
     yield _confusion(quality, name, classes) if len(classes) <= _MOST_CLASSES else _errors(quality, name, classes)
-    yield table(
-        f"{name} rows by class",
-        ["class", "rows", "precision", "recall", "F1"],
-        [
-            [one.name, f"{one.rows:,}", percent(one.precision), percent(one.recall), percent(one.f1)]
-            for one in quality.classes
-        ],
-    )
+    by_class = [
+        [one.name, f"{one.rows:,}", *map(percent, (one.precision, one.recall, one.f1))] for one in quality.classes
+    ]
+    yield table(f"{name} rows by class", ["class", "rows", "precision", "recall", "F1"], by_class)
 
 
 def _confusion(quality: Answers, name: str, classes: tuple[str, ...]) -> TableBlock:
@@ -81,7 +76,7 @@ def _confusion(quality: Answers, name: str, classes: tuple[str, ...]) -> TableBl
 
 
 def _errors(quality: Answers, name: str, classes: tuple[str, ...]) -> TableBlock:
-    """The errors that are made most often, where classes are too many for a square."""
+    """The most frequent errors, for too many classes to show a square table."""
     pairs = [
         (count, a, b) for a, line in enumerate(quality.confusion) for b, count in enumerate(line) if a != b and count
     ]
@@ -91,26 +86,19 @@ def _errors(quality: Answers, name: str, classes: tuple[str, ...]) -> TableBlock
 
 
 def _number_tables(quality: Numbers, name: str) -> Iterator[Block]:
-    kept = "R² (share of the variance explained)" if quality.codes is not None else "R²"
-    overall = quality.overall
-    lines = [
-        [kept, number(overall.r2)],
-        ["mean absolute error", number(overall.mae)],
-        ["root mean squared error", number(overall.rmse)],
-    ]
+    measures = ["R²", "mean absolute error", "root mean squared error"]
+    lines = [[measure, value] for measure, value in zip(measures, _numbers(quality.overall), strict=True)]
     if quality.codes is not None:
+        lines[0][0] = "R² (share of the variance explained)"
         lines.append(["distinct codes in use", f"{quality.codes:,}"])
     yield table(f"{name} rows: {quality.rows:,}", ["measure", "value"], lines)
     if quality.parts:
-        yield table(
-            f"{name} rows by output",
-            ["output", "R²", "mean absolute error", "root mean squared error"],
-            [_number_line(part) for part in quality.parts],
-        )
+        by_output = [[part.name, *_numbers(part)] for part in quality.parts]
+        yield table(f"{name} rows by output", ["output", *measures], by_output)
 
 
-def _number_line(part: NumberQuality) -> list[str]:
-    return [part.name, number(part.r2), number(part.mae), number(part.rmse)]
+def _numbers(quality: NumberQuality) -> list[str]:
+    return [number(quality.r2), number(quality.mae), number(quality.rmse)]
 
 
 def _margins(report: Report) -> Iterator[Block]:
@@ -151,7 +139,7 @@ def _robustness(found: Robustness) -> Iterator[Block]:
         why = "the time limit was reached" if found.is_out_of_time else "more would take long"
         yield Paragraph(
             f"These are {found.n_attacked} of {counted(found.n_rows, f'{found.part} row')}, evenly spread, because "
-            f"{why}; stepnet attack takes all of them."
+            f"{why}; stepnet attack attacks all of them."
         )
     if found.n_unfinished:
         yield Paragraph(

@@ -6,7 +6,7 @@ from stepnet.report.blocks import Paragraph, Part, Section, table
 from stepnet.report.content import Report
 from stepnet.report.format import counted, storage
 
-_MANY = 10  # times as many rows as the VC dimension, from which training errors say something about new rows
+_MANY = 10  # from so many rows per unit of VC dimension, training errors say something about new rows
 
 
 def how_large(report: Report) -> Section:
@@ -38,15 +38,8 @@ def how_large(report: Report) -> Section:
         f"{neurons} with {counted(size.nonzero, 'non-zero weight')}: {size.bits:,} bits ({storage(size.bits)}) when "
         "stored in full."
     )
-    return Section(
-        "large",
-        "How large it is",
-        lead,
-        (
-            Part("Weights and bits", (counts,)),
-            Part("How much it could memorise", (Paragraph(_capacity(report)),)),
-        ),
-    )
+    parts = Part("Weights and bits", (counts,)), Part("How much it could memorise", (Paragraph(_capacity(report)),))
+    return Section("large", "How large it is", lead, parts)
 
 
 def _capacity(report: Report) -> str:

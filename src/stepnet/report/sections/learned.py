@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, TableBlock, table
 from stepnet.report.content import Report
-from stepnet.report.format import UNDEFINED, counted, number
-from stepnet.report.learned import Feature, NeuronLayer, NeuronSummary
+from stepnet.report.format import counted, number
+from stepnet.report.learned import NeuronLayer
 
 _MOST_RULES = 100
 _MOST_CELLS = 4000  # of a table of weights
@@ -30,16 +30,12 @@ def what_was_learned(report: Report) -> Section:
     rules: list[Block] = [Paragraph(_about_rules(report))]
     for layer in report.layers:
         rules += _rules(layer)
-    return Section(
-        "learned",
-        "What was learned",
-        lead,
-        (
-            Part("The network", (_network_figure(report),)),
-            Part("Neurons as rules", tuple(rules)),
-            Part("Features", (_feature_table(report),)),
-        ),
+    parts = (
+        Part("The network", (_network_figure(report),)),
+        Part("Neurons as rules", tuple(rules)),
+        Part("Features", (_feature_table(report),)),
     )
+    return Section("learned", "What was learned", lead, parts)
 
 
 def _network_figure(report: Report) -> Figure:
@@ -50,7 +46,7 @@ def _network_figure(report: Report) -> Figure:
         f"Features are on the left, the output is on the right: {shape_of(report)}. Lines are weights: solid blue for "
         "positive ones, dashed orange for negative ones, and the thicker, the larger within their layer."
     )
-    return Figure("network", "The network and its weights", description, tables, is_told=True)
+    return Figure("network", "The network and its weights", description, tables, is_redundant=True)
 
 
 def _weight_table(layer: NeuronLayer) -> TableBlock:
@@ -77,29 +73,22 @@ def _about_rules(report: Report) -> str:
 def _rules(layer: NeuronLayer) -> Iterator[Block]:
     shown = sorted(layer.neurons, key=lambda neuron: -neuron.importance)[:_MOST_RULES]
     neurons = [neuron for neuron in layer.neurons if neuron in shown]
-    has_rows, has_decided = neurons[0].rows is not None, neurons[0].decided is not None
-    columns = ["neuron", "rule"]
-    if has_rows:
-        is_bit = len(neurons[0].rows or ()) == 2
+    columns, lines = ["neuron", "rule"], [[neuron.name, neuron.rule] for neuron in neurons]
+    if neurons[0].rows is not None:
+        is_bit = len(neurons[0].rows) == 2
         columns.append("rows on" if is_bit else "rows at each level")
-    if has_decided:
+        for line, neuron in zip(lines, neurons, strict=True):
+            line.append(" / ".join(map(str, (neuron.rows or ())[is_bit:])))
+    if neurons[0].decided is not None:
         columns.append("rows decided")
-    lines = [
-        [neuron.name, neuron.rule, *([_rows(neuron)] * has_rows), *([str(neuron.decided)] * has_decided)]
-        for neuron in neurons
-    ]
+        for line, neuron in zip(lines, neurons, strict=True):
+            line.append(str(neuron.decided))
     yield table(f"{layer.title}: {counted(len(layer.neurons), 'neuron')} ({layer.activation})", columns, lines, (0, 1))
     if len(neurons) < len(layer.neurons):
         yield Paragraph(
             f"The {len(neurons)} most important neurons are listed, {len(layer.neurons) - len(neurons)} are left out; "
             "the model file has them all."
         )
-
-
-def _rows(neuron: NeuronSummary) -> str:
-    if neuron.rows is None:
-        return UNDEFINED
-    return str(neuron.rows[1]) if len(neuron.rows) == 2 else " / ".join(map(str, neuron.rows))
 
 
 def _feature_table(report: Report) -> TableBlock:
@@ -117,12 +106,10 @@ def _feature_table(report: Report) -> TableBlock:
         ]
         for feature in report.features
     ]
+    caption = counted(len(lines), "feature")
     unused = sum(not feature.is_used for feature in report.features)
-    caption = f"{counted(len(report.features), 'feature')}{_unused(report.features, unused)}"
+    if unused and len(lines) > 1:
+        caption += f", {unused} of them unused"
     if has_range:
         caption += "; smallest and largest value in the training rows"
     return table(caption, columns, lines, (0, 1) if has_meaning else (0,))
-
-
-def _unused(features: tuple[Feature, ...], unused: int) -> str:
-    return f", {unused} of them unused" if unused and len(features) > 1 else ""

@@ -41,13 +41,8 @@ def notices_of(report: Report) -> tuple[Notice, ...]:
     """The verdict of the check against the training rows, at the top of the page."""
     verification = report.verification
     if verification is None:
-        return (
-            Notice(
-                "open",
-                "Not checked here.",
-                "No training rows were given, so loss and bound are what the model file claims.",
-            ),
-        )
+        text = "No training rows were given, so loss and bound are what the model file claims."
+        return (Notice("open", "Not checked here.", text),)
     if not verification:
         wrong = "; ".join(
             f"it claims {check.claim}, but {check.found}" for check in verification.checks if check.holds is False
@@ -64,8 +59,9 @@ def notices_of(report: Report) -> tuple[Notice, ...]:
 
 
 def how_sure(report: Report) -> Section:
+    false = (notice for notice in notices_of(report) if notice.kind == "bad")  # where the words repeat false claims
     parts = [
-        Part("In words", (*_warnings(report), *map(Paragraph, _words(report.certificate)))),
+        Part("In words", (*false, *map(Paragraph, _words(report.certificate)))),
         Part("What was checked here", tuple(_checks(report))),
     ]
     if report.trace:
@@ -77,22 +73,14 @@ def how_sure(report: Report) -> Section:
     return Section("sure", "How sure it is", lead, tuple(parts))
 
 
-def _warnings(report: Report) -> tuple[Notice, ...]:
-    """Where words repeat claims that are false."""
-    return tuple(notice for notice in notices_of(report) if notice.kind == "bad")
-
-
 def _words(certificate: Certificate) -> Iterator[str]:
     yield _achievement(certificate)
     yield _meaning(certificate)
     yield _source(certificate)
     if certificate.weights_bound:
-        is_met = certificate.weights_bound == certificate.n_weights
-        few = (
-            "is the smallest possible number"
-            if is_met
-            else f"may not be the smallest possible number (the bound is {certificate.weights_bound})"
-        )
+        few = "is the smallest possible number"
+        if certificate.weights_bound < certificate.n_weights:
+            few = f"may not be the smallest possible number (the bound is {certificate.weights_bound})"
         yield (
             f"It has {counted(certificate.n_weights, 'non-zero weight')}, which {few} at this loss among "
             f"{certificate.weights_scope}."
@@ -104,9 +92,9 @@ def _words(certificate: Certificate) -> Iterator[str]:
 
 
 def _achievement(certificate: Certificate) -> str:
-    perturbed = f" if an adversary perturbs them ({certificate.uncertainty})" if certificate.uncertainty else ""
-    nominal = ""
+    perturbed = nominal = ""
     if certificate.uncertainty:
+        perturbed = f" if an adversary perturbs them ({certificate.uncertainty})"
         nominal = f" Without perturbations it is {number(certificate.nominal_loss)}."
     if certificate.counts_errors:
         return (
@@ -175,8 +163,8 @@ def _checks(report: Report) -> Iterator[Block]:
         )
     yield Paragraph(
         "The loss is computed in exact arithmetic: weights and rows are rational numbers, and a sum that float64 "
-        "leaves in doubt is computed in rationals. A bound is confirmed if rows that no network can tell "
-        "apart imply it; it stays open where it rests on a solver. To check it yourself (resolve also repeats the "
+        "leaves in doubt is computed in rationals. A bound is confirmed if rows that no network can distinguish "
+        "imply it; it stays open where it rests on a solver. To check it yourself (resolve also repeats the "
         "solver's proof):"
     )
     yield verify_lines(report)

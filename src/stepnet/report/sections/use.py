@@ -1,4 +1,4 @@
-"""How to use a model: lines to type."""
+"""How to use a model: commands and Python code."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import shlex
 
 from stepnet.report.blocks import Block, Code, Paragraph, Part, Section, table
 from stepnet.report.content import Report
+from stepnet.report.format import listed
 
 _MOST_NAMES = 40
 
 
 def verify_lines(report: Report) -> Code:
-    """How to check the certificate: on the command line, or in Python what that has no words for."""
+    """How to check the certificate: on the command line, or in Python if the command cannot read such data."""
     if not _is_for_tables(report):
         load = f"import stepnet\n\nmodel = stepnet.load({report.model_name!r})"
         return Code("Check it yourself", "python", f"{load}\nprint(model.verify({_training_rows(report)}))")
@@ -25,7 +26,7 @@ def _verify_commands(report: Report) -> list[str]:
 
 
 def _is_for_tables(report: Report) -> bool:
-    """Whether rows have one answer each: what the commands that read tables take."""
+    """Whether there is one answer per row, as the commands that read tables need."""
     return bool(report.classes) or (report.estimator == "StepRegressor" and len(report.layers[-1].neurons) == 1)
 
 
@@ -41,16 +42,13 @@ def how_to_use(report: Report) -> Section:
         ["distinct training rows", str(certificate.n_rows)],
         *([name, version] for name, version in report.versions),
     ]
-    return Section(
-        "use",
-        "How to use it",
-        "Everything below works with the model file alone; only verify needs the training data.",
-        (
-            Part("On the command line", _on_the_command_line(report)),
-            Part("In Python", (Code("Python", "python", _python(report)),)),
-            Part("What this report is based on", (table("Data and versions", ["what", "value"], facts, (0, 1)),)),
-        ),
+    lead = "Everything below works with the model file alone; only verify needs the training data."
+    parts = (
+        Part("On the command line", _on_the_command_line(report)),
+        Part("In Python", (Code("Python", "python", _python(report)),)),
+        Part("What this report is based on", (table("Data and versions", ["what", "value"], facts, (0, 1)),)),
     )
+    return Section("use", "How to use it", lead, parts)
 
 
 def _on_the_command_line(report: Report) -> tuple[Block, ...]:
@@ -70,10 +68,7 @@ def _on_the_command_line(report: Report) -> tuple[Block, ...]:
 
 
 def _columns(names: list[str]) -> str:
-    if len(names) == 1:
-        return f"the column {names[0]}"
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"the {len(names)} columns {', '.join(names[:_MOST_NAMES])}{more}"
+    return f"the column {names[0]}" if len(names) == 1 else f"the {len(names)} columns {listed(names, _MOST_NAMES)}"
 
 
 def _python(report: Report) -> str:
