@@ -133,7 +133,11 @@ def test_starts_of_other_architectures_are_no_points(rng):
 @pytest.mark.parametrize(
     ("arguments", "formulation", "message"),
     [
-        ({"hidden": (5, 5)}, "gates", r"one hidden layer of up to 5 neurons; got hidden=\(5, 5\). Use formulation='tight'"),
+        (
+            {"hidden": (5, 5)},
+            "gates",
+            r"one hidden layer of up to 5 neurons; got hidden=\(5, 5\). Use formulation='tight'",
+        ),
         ({"hidden": ()}, "gates", "one hidden layer"),
         ({"hidden": (6,)}, "gates", "up to 5 neurons"),
         ({"hidden": (2,), "threshold": "layer"}, "gates", "needs threshold='neuron'"),

@@ -46,7 +46,7 @@ class Reached:
     def of(cls, run: Run) -> Reached:
         if run.network is None:
             raise RuntimeError("there is no network to keep yet")
-        return cls(run.network, run.loss, run.best.best_bound, run.journal.points, run.budget.elapsed, run.is_proven)
+        return cls(run.network, run.loss, run.best_bound, run.journal.points, run.budget.elapsed, run.is_proven)
 
     def to_dict(self) -> dict[str, Any]:
         return {
