@@ -245,7 +245,7 @@ def test_what_cannot_be_proven_is_not_written(tmp_path):
     target = tmp_path / "proof"
     with pytest.raises(SolverError, match="does not hold for all networks"):
         write_proof(target, problem, result.network, certificate.loss + 1)
-    with pytest.raises(SolverError, match="the time limit came before"):
+    with pytest.raises(SolverError, match="the time limit was reached before"):
         write_proof(target, problem, result.network, certificate.loss, budget=Budget(0.0))
     with pytest.raises(NotAcceptedError, match="up to 5 neurons"):
         write_proof(target, make_problem(X, y, (6,)), result.network, 1.0)

@@ -29,7 +29,7 @@ def peak() -> int | None:
 def available() -> float:
     """Bytes that are free; infinity if the system does not tell."""
     found = [math.inf]
-    with contextlib.suppress(OSError, ValueError, IndexError):
+    with contextlib.suppress(OSError, ValueError, LookupError):
         lines = dict(line.split(":") for line in _MEMINFO.read_text().splitlines() if ":" in line)
         found.append(1024.0 * int(lines["MemAvailable"].split()[0]))
     for limit, used in _LIMITS:
