@@ -27,6 +27,7 @@ _CHANGING = [
     (r"(HiGHS|CaDiCaL|SCIP|CP-SAT|SciPy) [\d.]+\d", r"\1 ..."),
     (r" +[\d.]+ +all networks", " ... all networks"),
     (r"\d+ infeasible subsystems", "... infeasible subsystems"),
+    (r"(FEASIBLE .*), bound \d+, gap [\d.]+ %", r"\1, bound ..., gap ... %"),
     (r"(h\d) is on where [^≥≤]*[≥≤] \S+", r"\1 is on where ..."),
     (r"(neurons|regression) +\d+ +[\d.]+ %", r"\1 ... %"),
 ]

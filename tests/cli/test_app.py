@@ -129,10 +129,11 @@ BAD = {
     "two equal names": (["fit", "twice.csv", "--target", "y"], "several columns named a"),
     "one class": (["fit", "one.csv", "--target", "y"], "one class"),
     "widths": (["fit", "xor.csv", "--target", "mood", "--hidden", "two"], "--hidden two"),
-    "negative width": (["fit", "xor.csv", "--target", "mood", "--hidden", "-3"], "at least one neuron"),
+    "widths without a comma": (["fit", "xor.csv", "--target", "mood", "--hidden", "5 5"], "must be positive widths"),
+    "negative width": (["fit", "xor.csv", "--target", "mood", "--hidden", "-3"], "must be positive widths"),
     "target as weight": (["fit", "xor.csv", "--target", "mood", "--sample-weight", "mood"], "name another column"),
     "target left out": (["fit", "xor.csv", "--target", "mood", "--drop", "mood"], "name another column"),
-    "text to predict": (["fit", "xor.csv", "--target", "mood", "--task", "regression"], "predicts must be numbers"),
+    "text to predict": (["fit", "xor.csv", "--target", "mood", "--task", "regression"], "must be finite numbers"),
     "solver": (["fit", "xor.csv", "--target", "mood", "--solver", "cplex"], "choose one of"),
     "formulation": (["fit", "xor.csv", "--target", "mood", "--formulation", "x"], "choose one of"),
     "method": (
@@ -150,7 +151,7 @@ BAD = {
     "no features": (["fit", "only.csv", "--target", "y"], "no column beside y"),
     "negative weights": (
         ["fit", "minus.csv", "--target", "y", "--sample-weight", "w"],
-        "column 'w': -1 is a negative weight",
+        "column 'w': got '-1.0', but row weights must be",
     ),
     "no weight": (["fit", "zero.csv", "--target", "y", "--sample-weight", "w"], "weight"),
     "seed": (["fit", "xor.csv", "--target", "mood", "--random-state", "-1"], "Seed must be between 0"),
@@ -233,7 +234,7 @@ def test_three_classes_signs_and_exports(tmp_path):
         assert result.stdout.split()[1:] == ["low", "low", "mid", "mid", "high", "high"]
     assert stepnet("export", "t.csv", "--to", "mps", "--target", "size", cwd=tmp_path).returncode == 0
     result = stepnet("export", "t.csv", "--to", "lp", "--target", "size", "--output", "one_vs_one", cwd=tmp_path)
-    assert (result.returncode, "one a pair" in result.stderr) == (2, True)
+    assert (result.returncode, "one per pair" in result.stderr) == (2, True)
 
 
 def test_numbers_sparsity_and_constraints(tmp_path):
@@ -264,7 +265,7 @@ def test_numbers_sparsity_and_constraints(tmp_path):
 
 def test_attack_shows_writes_and_draws(xor):
     stepnet("fit", "xor.csv", "--target", "mood", "--hidden", "2", "--out", "m.json", cwd=xor)
-    files = ("--out", "moved.csv", "--plot", "shares.png")
+    files = ("--out", "perturbed.csv", "--plot", "shares.png")
     result = stepnet(
         "attack", "m.json", "xor.csv", "--target", "mood", "--radius", "0.1", "--radius", "9", *files, cwd=xor
     )
@@ -272,11 +273,11 @@ def test_attack_shows_writes_and_draws(xor):
     assert "4 rows, 0 of them cannot be changed" in result.stdout
     assert "0.1    100.0 %" in result.stdout
     assert "9      0.0 %" in result.stdout
-    lines = (xor / "moved.csv").read_text().splitlines()
+    lines = (xor / "perturbed.csv").read_text().splitlines()
     assert lines[0] == "radius,size,prediction,rain,sun"
     assert [line.split(",")[2] for line in lines[1:]] == ["wild", "calm", "calm", "wild"]
     assert (xor / "shares.png").stat().st_size > 1000
-    for bad, word in {("--norm", "l5"): "'linf'", ("--radius", "-1"): "not negative"}.items():
+    for bad, word in {("--norm", "l5"): "'linf'", ("--radius", "-1"): "non-negative"}.items():
         result = stepnet("attack", "m.json", "xor.csv", *bad, cwd=xor)
         assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
         assert word in result.stderr

@@ -15,9 +15,9 @@ from stepnet.experiments.store import Store
     [
         (["reproduce", "table9"], "table9 is not known; choose one of table1"),
         (["reproduce", "--budget", "huge"], "--budget huge is not known; choose quick or full"),
-        (["reproduce", "--out", "file"], "--out file is a file; give the name of a folder"),
+        (["reproduce", "--out", "file"], "--out file cannot be created (File exists)"),
         (["instances", "--only", "iris"], "there is no instance 'iris'"),
-        (["instances", "--out", "file/sub"], "cannot be made"),
+        (["instances", "--out", "file/sub"], "cannot be created"),
         (["instances", "--formulation", "best", "--only", "random-n3-m20-d1"], "'best'"),
     ],
 )

@@ -59,7 +59,7 @@ def test_options_from_a_file_have_the_same_names(people):
     assert result.returncode == 0, result.stderr
     assert load(people / "model.json").hidden == (2, 2)
     result = stepnet("fit", "people.csv", "--config", "c.toml", "--hidden", "3", cwd=people)
-    assert load(people / "model.json").hidden == (3,)  # the command line goes first
+    assert load(people / "model.json").hidden == (3,)  # the command line takes precedence
     result = stepnet("predict", "model.json", "people.csv", "--config", "c.toml", cwd=people)
     assert json.loads(result.stdout)["predictions"] == ["no", "yes", "yes", "no", "yes"]
     (people / "all.toml").write_text('[fit]\ndata = "people.csv"\ntarget = "ill"\ndrop = ["age", "color"]\n')
@@ -145,7 +145,7 @@ def test_numbers_that_are_no_classes_are_named(tmp_path):
         assert (result.returncode, "--task regression" in result.stderr) == (2, True)
     for command in ("prove", "widths"):
         result = stepnet(command, "t.csv", "--target", "three", cwd=tmp_path)
-        assert (result.returncode, f"{command} is for two classes, and there are 3" in result.stderr) == (2, True)
+        assert (result.returncode, f"{command} is for two classes, got 3" in result.stderr) == (2, True)
     result = stepnet("fit", "t.csv", "--target", "three", "--hidden", "1", "--time-limit", "5", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     result = stepnet("verify", "model.json", "t.csv", "--target", "flag", cwd=tmp_path)
@@ -172,7 +172,7 @@ def test_features_are_written_as_programs_read_them(people):
     assert lines[2] == "38.0,1.0,0.0,0.0"
     text = stepnet("report", "model.json", "people.csv", "--target", "ill", "--to", "text", cwd=people).stdout
     assert "new.csv needs the 2 columns age, color." in " ".join(text.split())
-    assert "moved like numbers" in stepnet("attack", "model.json", "people.csv", cwd=people).stdout
+    assert "perturbed like numbers" in stepnet("attack", "model.json", "people.csv", cwd=people).stdout
 
 
 def test_what_is_no_model_or_no_table_is_named(people):

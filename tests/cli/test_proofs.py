@@ -53,7 +53,7 @@ def test_classes_may_weigh_differently(folder):
     result = stepnet("prove", "rows.csv", *options, *weights, "--save", "proof", "--out", "m.json", cwd=folder)
     assert result.returncode == 0, result.stderr
     assert "OPTIMAL for all networks" in result.stdout
-    assert " of 11," in result.stdout  # ten rows a class
+    assert " of 11," in result.stdout  # ten rows per class
     assert stepnet("verify", "m.json", "rows.csv", "--target", "mood", cwd=folder).returncode == 0
     assert stepnet("verify", "proof", cwd=folder).returncode == 0
     result = stepnet("fit", "rows.csv", *options, "--class-weight", "balanced", "--out", "m.json", cwd=folder)
@@ -61,9 +61,9 @@ def test_classes_may_weigh_differently(folder):
     assert load(folder / "m.json").class_weight == "balanced"
     for bad, word in {
         "calmer=2": "there is no class 'calmer'",
-        "calm": "it is no class and number",
+        "calm": "it is not CLASS=NUMBER",
         "calm=much": "such as calm=2",
-        "calm=nan": "finite weights",
+        "calm=nan": "finite, non-negative",
     }.items():
         result = stepnet("fit", "rows.csv", *options, "--class-weight", bad, cwd=folder)
         assert (result.returncode, word in result.stderr) == (2, True), result.stderr
@@ -86,8 +86,8 @@ def test_widths_prints_a_table_and_draws(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["prove", "rows.csv", "--target", "mood", "--save", "rows.csv"], "rows.csv is there already"),
-        (["prove", "rows.csv", "--target", "mood", "--save", "no/where"], "does not exist; make it first"),
+        (["prove", "rows.csv", "--target", "mood", "--save", "rows.csv"], "rows.csv exists already"),
+        (["prove", "rows.csv", "--target", "mood", "--save", "no/where"], "does not exist; create it first"),
         (["prove", "rows.csv", "--target", "mood", "--hidden", "7", "--save", "p"], "5 neurons"),
         (["verify", "."], "has no proof.json"),
         (["widths", "rows.csv", "--target", "mood", "--most", "0"], "must be a positive integer"),

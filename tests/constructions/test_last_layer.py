@@ -1,5 +1,7 @@
 """The best last layer for given signals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, QuantileRegressor, Ridge
@@ -77,3 +79,49 @@ def test_noise_is_shrunk_more_than_signal():
     assert np.linalg.norm(noise) < 0.7 * np.linalg.norm(plain)
     given, _ = cautious_last_layer(make(Squared(ridge=1e-9), 1)[0], signals, Budget())
     np.testing.assert_allclose(given, plain, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "loss", [Squared(bound=0.1), Absolute(bound=0.1), Hinge(bound=0.1)], ids=lambda loss: loss.name
+)
+def test_without_time_the_layer_is_still_admitted(loss):
+    problem, signals = make(loss, 1)
+    problem = (
+        replace(problem, dataset=Dataset.from_rows(problem.dataset.X, problem.dataset.y[:, 0] > 0))
+        if loss.name == "hinge"
+        else problem
+    )
+    used_up = Budget(1e-9)
+    weights, intercepts = best_last_layer(problem, signals, used_up)
+    assert weights.shape == (1, 4)
+    assert np.abs(weights).max() <= loss.bound
+    assert np.isfinite(intercepts).all()
+
+
+@pytest.mark.parametrize("kind", ["equal columns", "a column of zeros", "one row", "no column varies"])
+@pytest.mark.parametrize("loss", [Squared(), Squared(bound=0.2), Absolute(), Absolute(bound=0.2)], ids=str)
+def test_degenerate_signals_have_a_best_layer_as_well(loss, kind):
+    problem, signals = make(loss, 1)
+    if kind == "equal columns":
+        signals[:, 1] = signals[:, 0]
+    elif kind == "a column of zeros":
+        signals[:, 1] = 0.0
+    elif kind == "no column varies":
+        signals[:] = signals[0]
+    else:
+        data = problem.dataset
+        problem = replace(problem, dataset=Dataset(data.X[:1], data.y[:1], data.weights[:1]))
+        signals = signals[:1]
+    weights, intercepts = best_last_layer(problem, signals, Budget())
+    assert np.isfinite(weights).all()
+    assert np.abs(weights).max() <= (loss.bound or np.inf)
+    data = problem.dataset
+    reached = float(data.weights @ loss.costs(signals @ weights.T + intercepts, data.y)[:, 0])
+    rng = np.random.default_rng(0)
+    for _ in range(50):  # no layer beside it is better
+        size = 10.0 ** -rng.integers(1, 6)
+        other = np.clip(weights + size * rng.normal(size=weights.shape), -(loss.bound or np.inf), loss.bound or np.inf)
+        shift = intercepts + size * rng.normal(size=1)
+        assert reached <= float(data.weights @ loss.costs(signals @ other.T + shift, data.y)[:, 0]) + 1e-9 * (
+            1 + reached
+        )

@@ -1,4 +1,4 @@
-"""A checkpoint always holds the best so far, and a fit goes on from there."""
+"""A checkpoint always holds the best so far, and a fit resumes from there."""
 
 import json
 import os
@@ -92,9 +92,9 @@ def test_numbers_and_codes_too(tmp_path, estimator):
 
 def test_a_checkpoint_that_does_not_fit_is_left_alone(tmp_path):
     path = tmp_path / "c.json"
-    classifier().fit(X, Y, checkpoint=path, resume=True)  # nothing to go on from: a new one
+    classifier().fit(X, Y, checkpoint=path, resume=True)  # nothing to resume: a new one
     before = path.read_bytes()
-    with pytest.raises(InvalidInputError, match="there already"):
+    with pytest.raises(InvalidInputError, match="exists already"):
         classifier().fit(X, Y, checkpoint=path)
     with pytest.raises(InvalidInputError, match=r"hidden was \[3\], now \[2\]"):
         classifier(hidden=[2]).fit(X, Y, checkpoint=path, resume=True)

@@ -1,6 +1,7 @@
 """Model files: the same estimator back, and damage is noticed."""
 
 import json
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from stepnet import (
     StepEnsembleClassifier,
 )
 from stepnet.errors import InvalidInputError, ModelFileError
+from stepnet.estimators.parameters import plain, restored
 from stepnet.problem.weights import Real
 
 LABELS = ["even", "odd", "odd", "even"]
@@ -80,6 +82,13 @@ def test_every_parameter_comes_back_in_working_order(parameters, tmp_path):
     again = stepnet.load(tmp_path / "model.json")
     assert again.verify(XOR, LABELS)
     assert again.fit(XOR, LABELS).network_ == classifier.network_
+
+
+@pytest.mark.parametrize("value", [np.float64(np.inf), [np.nan], OrderedDict(a=np.int64(2)), Integers(3), Real()])
+def test_odd_values_of_parameters_are_plain_json_and_come_back(value):
+    text = json.dumps(plain(value), allow_nan=False)
+    again = json.dumps(plain(restored(json.loads(text))), allow_nan=False)
+    assert again == text
 
 
 def test_an_ensemble_comes_back(tmp_path):

@@ -142,7 +142,7 @@ def test_odd_calls_are_named_or_harmless():
     model = quick().partial_fit(X, y)
     assert model.forget([]).certificate_.n_rows == len(X)
     numbers = StepRegressor((1,), time_limit=1, random_state=0).partial_fit(X, X[:, 0])
-    with pytest.raises(InvalidInputError, match="same way"):
+    with pytest.raises(InvalidInputError, match="same form"):
         numbers.partial_fit(X, X[:, :1])
 
 

@@ -40,7 +40,7 @@ def test_an_open_bound_leaves_the_answer_open():
     assert tuple(told) == found.curve
     assert found.curve[0].bound <= 9 < found.curve[0].loss  # one neuron: open
     assert (found.needed, found.enough, found.smallest) == (1, 2, None)
-    assert "2 neurons reach loss 9; at least 1 are needed." in str(found)
+    assert "2 neurons reach loss 9; at least 1 is needed." in str(found)
     assert all(one.bound <= one.loss for one in found.curve)
 
 

@@ -64,7 +64,7 @@ def test_a_description_says_what_each_feature_is():
         (["1", "x"], {}, "'x' is not a finite number. Correct it; or train with --encode one_hot"),
         (["1", "x"], {"impute": "mean"}, "row 2, column 'a': 'x' is not a finite number"),
         (["1", "inf"], {"impute": "mean", "encode": "codes"}, "inf is not a finite number. Correct it, or leave"),
-        (["", "?"], {"impute": "mean"}, "no numbers at all"),
+        (["", "?"], {"impute": "mean"}, "has no numbers; leave it out"),
         (["x", "y"], {"encode": "hash"}, "choose one_hot or codes"),
         (["x", "y"], {"impute": "best"}, "choose mean, median, most_frequent or a number"),
         (["x", "y"], {"impute": "inf"}, "choose mean"),
@@ -84,7 +84,7 @@ def test_cells_that_need_a_choice_are_named(cells, choices, message):
 
 def test_new_rows_that_training_did_not_know():
     columns = Columns.learn({"a": ["x", "y"]}, ["a"], "t.csv", encode="one_hot")
-    with pytest.raises(InvalidInputError, match="'z' did not occur in training; known are 'x', 'y'"):
+    with pytest.raises(InvalidInputError, match=r"'z' did not occur in training \(known: 'x', 'y'\)"):
         columns.numbers({"a": ["x", "z"]}, "n.csv")
     with pytest.raises(InvalidInputError, match="row 1, column 'a': the cell is empty"):
         columns.numbers({"a": [""]}, "n.csv")

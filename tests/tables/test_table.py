@@ -86,6 +86,16 @@ def test_an_archive_of_several_files_is_refused(tmp_path):
         read_table(tmp_path / "t.zip")
 
 
+def test_an_encrypted_archive_is_named(tmp_path):
+    path = write(tmp_path / "t.csv.zip")
+    content = bytearray(path.read_bytes())
+    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(signature) + flags] |= 1
+    path.write_bytes(content)
+    with pytest.raises(InvalidInputError, match=r"not a readable .zip file .*encrypted"):
+        read_table(path)
+
+
 def test_parquet_keeps_what_cells_are(tmp_path):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")

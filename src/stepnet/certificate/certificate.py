@@ -39,7 +39,7 @@ class Certificate:
         How the bound is known; ``proof`` is the same in words, ``claimed_by`` the solver whose word it is, empty if
         anyone can recompute it without one.
     found_by : str
-        What found the network that meets the bound, where one does.
+        The stage of the fit that found the network, such as "local search".
     stop_reason : str
         "proven", "gap", "time", "interrupted", "callback", "finished" or "solver failed".
     runtime : float
@@ -94,7 +94,7 @@ class Certificate:
     @property
     def proof(self) -> str:
         """How the bound is known, in words."""
-        is_attained = self.found_by and not self.claimed_by
+        is_attained = self.status == "OPTIMAL" and self.found_by and not self.claimed_by
         return f"{self.evidence}" + (f", attained by a network found by {self.found_by}" if is_attained else "")
 
     @property

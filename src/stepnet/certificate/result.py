@@ -24,7 +24,7 @@ class Result:
     bound: Bound
     stop_reason: str
     runtime: float
-    found_by: str = ""  # the stage in which loss and bound met
+    found_by: str = ""  # the stage that found the network
     claims: tuple[Claim, ...] = ()
     trace: tuple[Progress, ...] = field(default=(), repr=False)
     fewest: Bound | None = None  # on the number of non-zero weights at this loss, where that was asked for

@@ -1,4 +1,4 @@
-"""The command line. Heavy imports wait until a command needs them."""
+"""The command line. Heavy imports are left to the commands that need them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from stepnet.errors import StepnetError
 
 EXIT_CODES = {
     0: "done",
-    EXIT_FALSE: "a claim is false, or the proof that was asked for stays open",
-    EXIT_BAD_INPUT: "bad input; one line on standard error says what and the way out",
+    EXIT_FALSE: "a claim is false, or a requested proof stays open",
+    EXIT_BAD_INPUT: "bad input; one line on standard error says what is wrong and what to do",
     EXIT_INTERRUPTED: "interrupted; the best network so far is written, if there is one",
 }
 
@@ -64,24 +64,24 @@ def _version(is_asked: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; errors that stepnet foresees become one line and exit code 2."""
+    """Run the command line; expected errors become one line and exit code 2."""
     code = 0
     try:
         app(arguments)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):  # Typer ends without a word
+        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):  # Typer ends silently
             complain(_INTERRUPTED)
     except StepnetError as error:
         code = complain(str(error))
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody reads on
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody reads it any more
     except OSError as error:
         code = complain(f"{error.filename or 'file'}: {error.strerror}")
-    except ValueError as error:  # scikit-learn's word on bad data or parameters
+    except ValueError as error:  # of scikit-learn, on bad data or parameters
         code = complain(" ".join(str(error).split()))
     except MemoryError:
-        code = complain("there is not enough memory for this; use fewer rows or a smaller --hidden.")
+        code = complain("not enough memory; use fewer rows or a smaller --hidden.")
     except KeyboardInterrupt:
         complain(_INTERRUPTED)
         code = EXIT_INTERRUPTED
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _exit(code: int) -> None:
-    """Leave at once even if something still compiles or winds up in the background."""
+    """Exit at once, even if a thread still compiles or shuts down in the background."""
     if any(thread.name.startswith("stepnet") for thread in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()

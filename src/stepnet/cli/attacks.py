@@ -1,4 +1,4 @@
-"""What the command ``attack`` shows: a table, a CSV file and a plot."""
+"""The output of the command ``attack``: a table, a CSV file and a plot."""
 
 from __future__ import annotations
 
@@ -16,35 +16,34 @@ if TYPE_CHECKING:
 
 
 def radii_shown(found: Attacks, radii: Sequence[float]) -> list[float]:
-    """Those asked for; without any, 0 and quantiles of those found."""
+    """The given radii; if there are none, 0 and quantiles of those found."""
     finite = found.radii[np.isfinite(found.radii) & (found.radii > 0)]
     quantiles = np.quantile(finite, [0.1, 0.25, 0.5, 0.75, 0.9]).tolist() if len(finite) else []
     return sorted(radii) or sorted({0.0, *(float(f"{one:.4g}") for one in quantiles)})
 
 
 def table_of_shares(found: Attacks, radii: Sequence[float]) -> str:
-    """The share of rows that no move up to a radius gets wrong."""
-    lines = [f"{len(found.radii)} rows, {np.isinf(found.radii).sum()} of them cannot be changed at all"]
+    """The share of rows that no perturbation up to a radius makes wrong."""
+    lines = [f"{len(found.radii)} rows, {np.isinf(found.radii).sum()} of them cannot be changed by any perturbation"]
     if not found.are_complete.all():
-        lines.append(f"{(~found.are_complete).sum()} rows ended at the limit of the search; their radius may be larger")
+        lines.append(f"{(~found.are_complete).sum()} rows reached the limit of the search; their radius may be larger")
     lines.append(f"{'radius':>10} {'certified':>10}")
     lines += [f"{radius:10.4g} {100 * found.certified(radius):8.1f} %" for radius in radii_shown(found, radii)]
     return "\n".join(lines)
 
 
 def write_csv(found: Attacks, classifier: Any, names: Sequence[str], path: Path) -> None:
-    """A line a row: radius, size of the move, the answer after it, and the moved row."""
-    moved = np.isfinite(found.sizes)
-    answers = iter(classifier.predict(found.points[moved]) if moved.any() else [])
-    rows = []
-    for radius, size, point, is_moved in zip(found.radii, found.sizes, found.points, moved, strict=True):
-        cells = [next(answers), *map(float, point)] if is_moved else [""] * (1 + len(point))
-        rows.append([float(radius), float(size), *cells])
+    """One line per row: radius, size of the perturbation, the prediction after it, and the perturbed row."""
+    cells = np.full((len(found.points), 1 + len(names)), "", dtype=object)
+    changed = np.isfinite(found.sizes)
+    if changed.any():
+        cells[changed, 0], cells[changed, 1:] = classifier.predict(found.points[changed]), found.points[changed]
+    rows = [[*pair, *row] for *pair, row in zip(found.radii.tolist(), found.sizes.tolist(), cells, strict=True)]
     write_rows(path, ["radius", "size", "prediction", *names], rows)
 
 
 def draw(found: Attacks, norm: str, path: Path) -> None:
-    """Certified share over the radius."""
+    """Plot the certified share over the radius."""
     from matplotlib.figure import Figure
 
     finite = np.sort(found.radii[np.isfinite(found.radii)])

@@ -1,4 +1,4 @@
-"""Options from a TOML file, under the names that they have on the command line."""
+"""Options from a TOML file, under their names on the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepnet.errors import InvalidInputError
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
     """The file's values become the defaults of the command: those at the top, then those of its own table.
 
-    One file serves several commands: tables of others are left alone, and at the top so are options of others.
+    One file serves several commands: their tables, and their options at the top, are ignored here.
     """
     if path is None or context.resilient_parsing:
         return path
@@ -39,9 +39,8 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def _options(command: Any) -> dict[str, Any]:
-    """By the names that they have on the command line."""
-    named = {_key(option): one for one in command.params for option in one.opts if one.name != "config"}
-    return {name: one for name, one in named.items() if name != "help"}
+    """By their names on the command line."""
+    return {_key(name): one for one in command.params for name in one.opts if one.name not in ("config", "help")}
 
 
 def _key(name: str) -> str:
@@ -67,7 +66,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _value(path: Path, name: str, value: Any, *, is_list: bool) -> Any:
-    """As typed on the command line: a list of numbers such as hidden = [5, 5] is 5,5."""
+    """As it is typed on the command line: hidden = [5, 5] is 5,5."""
     items = value if isinstance(value, list) else [value]
     if any(isinstance(item, dict | list) or (isinstance(item, float) and math.isnan(item)) for item in items):
         raise InvalidInputError(f"{path}: {name} must be text, a number, true or false, or a list of them.")

@@ -26,8 +26,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _TARGET = "class"
-_COLUMNS, _INDENT = 100, "      "
-_GROWTH = 1.01  # from one scale that is tried to the next
+_GROWTH = 1.01  # from one scale to the next that is tried
 
 
 class _Rows(NamedTuple):
@@ -36,18 +35,18 @@ class _Rows(NamedTuple):
 
 
 def demonstrate(out: Path, time_limit: float, report: Path | None, data: Path | None, *, as_json: bool) -> None:
-    """Print it part by part; write the three neurons, and if asked for a report on them and the training rows."""
+    """Print it part by part; write the three neurons, and on request a report on them and the training rows."""
     tell = partial(print, file=sys.stderr if as_json else sys.stdout, flush=True)
     training, test, table = _rows()
     tell(f"Breast Cancer Wisconsin: {len(training.y)} training rows, {len(test.y)} test rows, 9 features from 1 to 10.")
     if data is not None:
         cells = [[*(f"{value:g}" for value in row), label] for row, label in zip(*training, strict=True)]
-        write_rows(data, [*table.names, _TARGET], cells)
+        write_rows(data, [*table.columns.features, _TARGET], cells)
         tell(f"training rows written to {data}")
 
     three = _three_neurons(table, out, time_limit)
-    rules = "\n".join(fill(line, _COLUMNS, subsequent_indent=_INDENT) for line in to_rules(load(out)).splitlines())
-    tell(f"\nThree neurons, rounded to whole weights:\n\n{rules}\n\nmodel written to {out}")
+    rules = "\n".join(fill(line, 100, subsequent_indent=6 * " ") for line in to_rules(load(out)).splitlines())
+    tell(f"\nThree neurons, rounded to integer weights:\n\n{rules}\n\nmodel written to {out}")
     if report is not None:
         _write_report(report, training, test, out, "" if data is None else data.name)
         tell(f"report written to {report}")
@@ -56,7 +55,10 @@ def demonstrate(out: Path, time_limit: float, report: Path | None, data: Path | 
     two = StepClassifier(hidden=(2,), time_limit=time_limit, random_state=0)
     fit_shown(two, table, None, is_enough=lambda now: now.bound > 0)
     bound = two.certificate_.bound
-    tell(f"\nTwo neurons, whatever their weights, misclassify {_at_least(bound)}:\n\n{two.certificate_}")
+    heading = "Two neurons cannot do it, whatever their weights:"
+    if bound <= 0:
+        heading = "Whether two neurons can do it is open; give the proof more --time-limit:"
+    tell(f"\n{heading}\n\n{two.certificate_}")
     exit_if_interrupted(two)
 
     learned = StepClassifier(hidden=(3,), method="learn", random_state=0).fit(*training)
@@ -73,14 +75,8 @@ def demonstrate(out: Path, time_limit: float, report: Path | None, data: Path | 
         sys.exit(EXIT_FALSE)
 
 
-def _at_least(bound: float) -> str:
-    if bound <= 0:
-        return "no row as far as is known; give the proof more --time-limit"
-    return f"at least {bound:g} training row{'' if bound == 1 else 's'}"
-
-
 def _rows() -> tuple[_Rows, _Rows, InputRows]:
-    """Those to train on, those to test on, and those to train on once more, as a command reads them."""
+    """The training rows, the test rows, and the training rows as a command reads them."""
     bunch = load_breast_cancer_wisconsin()
     names = np.array(bunch.target_names)[bunch.target]
     split: Any = train_test_split(bunch.data, names, test_size=0.2, random_state=42)
@@ -90,11 +86,11 @@ def _rows() -> tuple[_Rows, _Rows, InputRows]:
 
 
 def _three_neurons(table: InputRows, out: Path, time_limit: float) -> StepClassifier:
-    """With real weights first, then with whole ones that are right on the same rows."""
+    """With real weights first, then with integers that are right on the same rows."""
     classifier = StepClassifier(hidden=(3,), time_limit=time_limit, random_state=0)
     fit_shown(classifier, table, out)
     exit_if_interrupted(classifier)
-    whole = with_whole_weights(classifier.network_, table.X, np.searchsorted(classifier.classes_, table.y))
+    whole = with_integer_weights(classifier.network_, table.X, np.searchsorted(classifier.classes_, table.y))
     largest = max(1, *(int(np.abs(layer.weights).max()) for layer in whole.layers))
     fit_shown(classifier.set_params(weights=Integers(largest)), table, out, start=whole)
     return classifier
@@ -104,24 +100,16 @@ def _write_report(report: Path, training: _Rows, test: _Rows, out: Path, data_na
     from stepnet.report import Report, to_html
     from stepnet.runtime.files import write_atomically
 
-    content = Report.of(
-        load(out),
-        (*training, None),
-        test,
-        title="Breast Cancer Wisconsin",
-        data_name=data_name,
-        model_name=out.name,
-        target=_TARGET,
-    )
-    write_atomically(report, to_html(content))
+    names: Any = {"title": "Breast Cancer Wisconsin", "data_name": data_name, "model_name": out.name, "target": _TARGET}
+    write_atomically(report, to_html(Report.of(load(out), (*training, None), test, **names)))
 
 
-def with_whole_weights(network: Network, X: Floats, y: NDArray[np.int_]) -> Network:
-    """A network of small whole weights that is right on every row on which this one is.
+def with_integer_weights(network: Network, X: Floats, y: NDArray[np.int_]) -> Network:
+    """A network of small integer weights that is right on every row on which this one is.
 
-    There is one hidden layer, ``X`` are whole numbers, and ``y`` is 0 or 1. Hidden neurons with a negative weight
-    in the output are complemented, so that the output is a vote. Then one neuron after the other is rounded, as
-    coarsely as the rows allow whose answers depend on it.
+    There is one hidden layer, ``X`` has integers, and ``y`` is 0 or 1. Hidden neurons with a negative weight in the
+    output are complemented, so that the output is a vote. Then the neurons are rounded one by one, as coarsely as
+    the rows that depend on them allow.
     """
     hidden, output = network.layers
     signs = np.where(output.weights[0] < 0, -1.0, 1.0)
@@ -138,8 +126,8 @@ def with_whole_weights(network: Network, X: Floats, y: NDArray[np.int_]) -> Netw
 
 
 def _rounded(weights: Floats, X: Floats, on: Mask, off: Mask) -> tuple[Floats, float]:
-    """About these weights, as whole numbers, and a threshold that has the rows ``on`` above it and ``off`` below."""
-    if not on.any() or not off.any():  # no row needs it: never on, or always
+    """About these weights, as integers, and a threshold with the rows ``on`` above it and ``off`` below."""
+    if not on.any() or not off.any():  # no row depends on it: never on, or always
         return np.zeros_like(weights), 0.5 if off.any() else -0.5
     for scale in map(_GROWTH.__pow__, itertools.count()):
         whole = np.round(scale * weights / np.abs(weights).max())

@@ -1,4 +1,4 @@
-"""What the commands ``reproduce`` and ``instances`` show."""
+"""The output of the commands ``reproduce`` and ``instances``."""
 
 from __future__ import annotations
 
@@ -44,11 +44,10 @@ def _print_line(progress: CellProgress, cell: Cell | None, record: Record | None
     done = progress.n_kept + progress.n_done
     if cell is None or record is None:
         kept = f", {progress.n_kept} of them finished by an earlier run" if progress.n_kept else ""
-        line = f"{progress.n_cells} cells{kept}; {progress.n_jobs} at once, {_left(progress)}"
+        line = f"{progress.n_cells} cells{kept}; {progress.n_jobs} in parallel, {_left(progress)}"
     else:
         line = f"[{done}/{progress.n_cells}] {cell.name}: {_outcome(record)}; {_left(progress)}"
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
+    print(line, file=sys.stderr, flush=True)
 
 
 def _left(progress: CellProgress) -> str:
@@ -71,52 +70,41 @@ def _outcome(record: Record) -> str:
 
 @contextlib.contextmanager
 def on_cluster(address: str) -> Iterator[None]:
-    """Within it joblib's work goes to a Dask scheduler."""
+    """Inside, joblib runs its work on a Dask scheduler."""
     try:
         from dask.distributed import Client
     except ImportError as error:
-        raise MissingExtraError(
-            "--dask needs dask and distributed. Install them with: pip install 'stepnet[dask]'"
-        ) from error
+        raise MissingExtraError("--dask needs dask and distributed: pip install 'stepnet[dask]'") from error
     import joblib
 
     try:
         client = Client(address, timeout=10)
     except (OSError, ValueError) as error:
-        raise InvalidInputError(f"no Dask scheduler answers at {address}; start one, or leave --dask out.") from error
+        raise InvalidInputError(f"no Dask scheduler answers at {address}; start one, or omit --dask.") from error
     with client, joblib.parallel_config(backend="dask"):
         yield
 
 
 def write_library(chosen: Sequence[Instance], out: Path, formulation: str, seconds: float) -> bool:
-    """Write instances, their table and their records into a folder; whether every record was found to be true."""
-    from stepnet.experiments.instances import (
-        BEST_KNOWN,
-        best_known,
-        check,
-        solve_again,
-        table_of,
-        write_instance,
-        write_records,
-    )
+    """Write instances, their table and their records to a folder; returns whether every record is true."""
+    from stepnet.experiments import instances as library
 
-    known = best_known()
+    known = library.best_known()
     records, verifications, programs = {}, {}, {}
     for instance in chosen:
         name = instance.name
-        records[name] = (
-            known[name] if name in known and not seconds else solve_again(instance, known.get(name), seconds)
-        )
-        verifications[name] = check(instance, records[name])
-        programs[name] = write_instance(instance, out, formulation)
+        is_kept = name in known and not seconds
+        records[name] = known[name] if is_kept else library.solve_again(instance, known.get(name), seconds)
+        verifications[name] = library.check(instance, records[name])
+        programs[name] = library.write_instance(instance, out, formulation)
         certificate = records[name].certificate
         print(f"{name}: loss {certificate.loss:g}, bound {certificate.bound:g}, {certificate.status}", flush=True)
         if not verifications[name]:
             print(verifications[name], file=sys.stderr)
-    table = table_of(chosen, records, verifications, programs)
+    table = library.table_of(chosen, records, verifications, programs)
     write_atomically(out / "instances.md", table.markdown() + "\n")
     write_atomically(out / "instances.csv", table.csv())
-    write_records(records, out / BEST_KNOWN)
+    library.write_records(records, out / library.BEST_KNOWN)
     n_true = sum(map(bool, verifications.values()))
     print(f"{len(chosen)} instances in {out}, {n_true} records verified; {out / 'instances.md'} has the table")
     return n_true == len(chosen)

@@ -13,11 +13,11 @@ ENDINGS = {"c": ".c", "onnx": ".onnx", "json": "_network.json", "rules": ".txt"}
 
 
 class DifferingAnswersError(StepnetError, RuntimeError):
-    """An exported file does not answer as the model does."""
+    """An exported file does not predict the same as the model."""
 
 
 def export_model(model: Path, to: str, out: Path | None, inputs: str, check: Path | None, dtype: str) -> None:
-    """Write a model as C, ONNX, JSON or rules; with a table to check, only if all of its rows get the same answers."""
+    """Write a model as C, ONNX, JSON or rules; with ``check``, only if it predicts the same on that table."""
     from stepnet import load
     from stepnet.export import size_of
     from stepnet.runtime.files import write_atomically
@@ -47,7 +47,7 @@ def _require(to: str, inputs: str, check: Path | None, dtype: str) -> None:
     if dtype != "float64" and to != "onnx":
         raise InvalidInputError(f"--dtype {dtype} is for --to onnx; leave it out with --to {to}.")
     if check is not None and to not in ("c", "onnx"):
-        raise InvalidInputError(f"--check runs the file, and --to {to} does not run; it is for --to c and --to onnx.")
+        raise InvalidInputError(f"--check runs the file, but --to {to} does not run; use --to c or --to onnx.")
 
 
 def _content(estimator: Any, to: str, inputs: str, dtype: str, path: Path) -> str | bytes:
@@ -61,7 +61,7 @@ def _content(estimator: Any, to: str, inputs: str, dtype: str, path: Path) -> st
 
 
 def _identifier(stem: str) -> str:
-    """A name in C from that of a file."""
+    """The name of a file as an identifier in C."""
     safe = "".join(c if c.isascii() and c.isalnum() else "_" for c in stem).lstrip("_")
     return safe if safe[:1].isalpha() else f"model_{safe}".rstrip("_")
 
@@ -74,7 +74,7 @@ def _checked(estimator: Any, content: str | bytes, to: str, check: Path) -> str:
     n_differing = check_export(estimator, content, to, rows)
     if n_differing:
         raise DifferingAnswersError(
-            f"{n_differing} of {len(rows)} rows of {check} get other answers from the exported file; nothing was "
+            f"{n_differing} of {len(rows)} rows of {check} get other predictions from the exported file; nothing was "
             f"written."
         )
     return f"{len(rows)} rows, 0 differ"

@@ -1,4 +1,4 @@
-"""What commands that train have in common: fitting with progress, writing the model, telling what came out."""
+"""What commands that train share: fitting with progress, writing the model, and a summary."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def fit_shown(
     is_enough: Callable[[Progress], bool] = lambda _: False,
     **given: Any,
 ) -> None:
-    """Fit with progress and write the model at once; whatever else is ``given`` goes to ``fit``."""
+    """Fit with progress and write the model at once; ``given`` is passed to ``fit``."""
     import numpy as np
 
     from stepnet import save
     from stepnet.runtime.view import showing
 
-    estimator.columns_ = rows.columns  # which have the names that constraints speak of
+    estimator.columns_ = rows.columns  # constraints refer to their names
     with showing(estimator.time_limit) as show:
         estimator.fit(rows.X, rows.y, rows.weights, on_incumbent=lambda now: show(now) or is_enough(now), **given)
     if out is not None:
-        estimator.feature_names_in_ = np.array(rows.names, dtype=object)
+        estimator.feature_names_in_ = np.array(rows.columns.features, dtype=object)
         if rows.columns.is_plain:
             del estimator.columns_
         save(estimator, out)

@@ -1,7 +1,8 @@
-"""What commands take: rows of tables, models with their rows, options in words, and places to write to."""
+"""What commands read: the rows of tables, models, options given as text, and paths to write to."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
 
-_MOST_NUMBERS, _MOST_WHOLE_NUMBERS = 12, 100  # that may be classes
+_MOST_NUMBERS, _MOST_INTEGERS = 12, 100  # that may be classes
 
 if TYPE_CHECKING:
     from stepnet.tables.columns import Columns
@@ -27,10 +28,6 @@ class InputRows:
     y: Any
     weights: Any
 
-    @property
-    def names(self) -> list[str]:
-        return self.columns.features
-
 
 def training_rows(
     data: Path,
@@ -44,135 +41,105 @@ def training_rows(
 ) -> InputRows:
     from stepnet.tables.columns import Columns
 
-    table = read_table(data, text=[target])
-    if target == sample_weight or target in (drop or []):
-        raise InvalidInputError(
-            f"the target {target!r} cannot be left out or be the weight of rows; name another column."
-        )
-    labels = targets_of(table, target, is_number=is_number)
-    for name in drop or []:
+    table, dropped = read_table(data, text=[target]), drop or []
+    if target in (sample_weight, *dropped):
+        raise InvalidInputError(f"the target {target!r} cannot be dropped or be the row weight; name another column.")
+    labels = _targets_of(table, target, is_number=is_number)
+    for name in dropped:
         table.column(name)
-    left_out = {target, sample_weight, *(drop or [])}
-    names = [name for name in table.names if name not in left_out]
+    others = {target, sample_weight, *dropped}
+    names = [name for name in table.names if name not in others]
     if not names:
-        raise InvalidInputError(f"{data} has no column beside {', '.join(filter(None, left_out))} to learn from.")
+        raise InvalidInputError(f"{data} has no column beside {', '.join(filter(None, others))} to learn from.")
     weights = weights_in(table, sample_weight)
     columns = Columns.learn(table.columns, names, table.path, encode=encode, impute=impute)
     if len(set(columns.features)) < len(columns.features):
-        raise InvalidInputError(f"{data}: encoded columns get names that others have already; rename a column.")
+        raise InvalidInputError(f"{data}: encoded columns get names that other columns have; rename a column.")
     return InputRows(columns, columns.numbers(table.columns, table.path), labels, weights)
 
 
-def targets_of(table: Table, target: str, *, is_number: bool) -> Any:
+def targets_for(estimator: Any, table: Table, target: str) -> Any:
+    """What a model should predict; None for an autoencoder, which reconstructs the rows themselves."""
+    from sklearn.base import is_regressor
+
+    if not hasattr(estimator, "predict"):
+        return None
+    if not target:
+        raise InvalidInputError(f"{table.path} has the targets in some column; name it with --target COLUMN.")
+    return _targets_of(table, target, is_number=is_regressor(estimator))
+
+
+def _targets_of(table: Table, target: str, *, is_number: bool) -> Any:
+    """Numbers, or classes; too many different numbers are rejected as classes."""
+    import numpy as np
+
+    from stepnet.tables.columns import as_floats
+
     if is_number:
-        return _numbers_in(table, target, "what a regression predicts must be numbers")
+        return _numbers_in(table, target, "the target of a regression must be finite numbers")
     labels = table.labels(target)
-    _require_classes(labels, target)
-    return labels
-
-
-def _require_classes(labels: Any, target: str) -> None:
-    """Raise where someone forgot to say that numbers are to be predicted."""
     classes = {str(label) for label in labels.tolist()}
-    if len(classes) <= _MOST_NUMBERS:
-        return
-    try:
-        numbers = [float(one) for one in classes]
-    except ValueError:
-        return
-    if len(classes) > _MOST_WHOLE_NUMBERS or not all(number.is_integer() for number in numbers):
+    numbers = as_floats(list(classes))
+    most = _MOST_INTEGERS if (numbers == np.floor(numbers)).all() else _MOST_NUMBERS
+    if len(classes) > most and not np.isnan(numbers).any():
         raise InvalidInputError(
             f"the target {target!r} has {len(classes)} different numbers. To predict numbers, use fit --task "
             f"regression; for classes, group them."
         )
+    return labels
 
 
 def require_two_classes(labels: Any, command: str) -> None:
     n_classes = len(set(labels.tolist()))
     if n_classes > 2:
-        raise InvalidInputError(
-            f"{command} is for two classes, and there are {n_classes}. Give rows of two of them, or use fit."
-        )
-
-
-def targets_for(estimator: Any, table: Table, target: str) -> Any:
-    """What a model should answer; None for an autoencoder, which answers with the rows themselves."""
-    from stepnet import StepAutoencoder, StepRegressor
-
-    if isinstance(estimator, StepAutoencoder):
-        return None
-    if not target:
-        raise InvalidInputError(f"{table.path} has the answers in some column; name it with --target COLUMN.")
-    return targets_of(table, target, is_number=isinstance(estimator, StepRegressor))
-
-
-def rows_for(
-    estimator: Any, data: Path, target: str, sample_weight: str | None = None
-) -> tuple[list[str], Any, Any, Any]:
-    """Names and numbers of the features, targets and weights of a table, as a model wants them."""
-    table = read_table(data, text=[target])
-    names, X = features_of(estimator, table, (target, sample_weight))
-    return names, X, targets_for(estimator, table, target), weights_in(table, sample_weight)
+        raise InvalidInputError(f"{command} is for two classes, got {n_classes}. Give rows of two of them, or use fit.")
 
 
 def weights_in(table: Table, column: str | None) -> Any:
     if column is None:
         return None
-    weights = _numbers_in(table, column, "weights of rows must be numbers")
-    if (weights < 0).any():
-        row = int((weights < 0).argmax())
-        raise InvalidInputError(
-            f"{table.path}, data row {row + 1}, column {column!r}: {weights[row]:g} is a negative weight; set it to 0, "
-            f"or leave the row out."
-        )
-    return weights
+    return _numbers_in(table, column, "row weights must be finite and non-negative", lowest=0.0)
 
 
-def _numbers_in(table: Table, column: str, what: str) -> Any:
-    """A column of numbers that is no feature."""
+def _numbers_in(table: Table, column: str, what: str, lowest: float = -math.inf) -> Any:
+    """A column of numbers that is not a feature."""
     import numpy as np
 
     from stepnet.tables.columns import as_floats
 
     cells = table.column(column)
     numbers = as_floats(cells)
-    bad = np.flatnonzero(~np.isfinite(numbers))
+    bad = np.flatnonzero(~np.isfinite(numbers) | (numbers < lowest))
     if len(bad):
-        where = f"{table.path}, data row {bad[0] + 1}, column {column!r}"
         raise InvalidInputError(
-            f"{where}: {cells[bad[0]]!r} is not a finite number; {what}. Correct it, or leave the row out."
+            f"{table.path}, data row {bad[0] + 1}, column {column!r}: got {str(cells[bad[0]])!r}, but {what}. Correct "
+            f"it, or leave the row out."
         )
     return numbers
 
 
-def loaded(model: Path, table: Table, left_out: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
-    """A model, its features, and the rows of a table as it wants them."""
+def loaded(model: Path, table: Table, others: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
+    """A model, the names of its features, and the rows of a table as it expects them."""
     from stepnet import load
 
     estimator = load(model)
-    names, X = features_of(estimator, table, left_out)
-    forget_names(estimator)
+    names, X = features_of(estimator, table, others)
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # the rows are plain arrays, already in the right order
     return estimator, names, X
 
 
-def forget_names(estimator: Any) -> None:
-    """Rows from tables are plain arrays, already in the right order."""
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-
-
-def features_of(estimator: Any, table: Table, left_out: Collection[str | None] = ()) -> tuple[list[str], Any]:
+def features_of(estimator: Any, table: Table, others: Collection[str | None] = ()) -> tuple[list[str], Any]:
     """Names and numbers of the features: the model's columns by name, encoded as in training.
 
-    A model without names takes all columns but those left out.
+    A model without names takes all columns but the ``others``.
     """
     if hasattr(estimator, "columns_"):
         return estimator.columns_.features, estimator.columns_.numbers(table.columns, table.path)
+    names = [name for name in table.names if name not in others]
     if hasattr(estimator, "feature_names_in_"):
-        names = [str(name) for name in estimator.feature_names_in_]
-        return names, table.numbers(names)
-    names = [name for name in table.names if name not in left_out]
-    if len(names) != estimator.n_features_in_:
+        names = [str(name) for name in estimator.feature_names_in_.tolist()]
+    elif len(names) != estimator.n_features_in_:
         raise InvalidInputError(
             f"{table.path} has {len(names)} columns, the model {estimator.n_features_in_} features without names; "
             f"give a table of the features alone."
@@ -180,16 +147,32 @@ def features_of(estimator: Any, table: Table, left_out: Collection[str | None] =
     return names, table.numbers(names)
 
 
-def widths_of(hidden: str) -> tuple[int, ...]:
+def _integers(text: str) -> tuple[int, ...]:
+    """Integers with commas between them; none if it is anything else."""
     try:
-        widths = tuple(int(part) for part in hidden.replace(" ", "").strip(",").split(","))
+        return tuple(map(int, text.strip(", ").split(",")))
     except ValueError:
+        return ()
+
+
+def widths_of(hidden: str) -> tuple[int, ...]:
+    widths = _integers(hidden)
+    if widths == (0,):
+        return ()
+    if not widths or min(widths) < 1:
         raise InvalidInputError(
-            f"--hidden {hidden} must be widths such as 25 or 5,5, or 0 for a single neuron."
-        ) from None
-    if widths != (0,) and min(widths) < 1:
-        raise InvalidInputError(f"--hidden {hidden}: a layer has at least one neuron. Use 0 alone for a single neuron.")
-    return () if widths == (0,) else widths
+            f"--hidden {hidden} must be positive widths such as 25 or 5,5, or 0 for a single neuron."
+        )
+    return widths
+
+
+def sparsity_of(sparsity: str) -> Any:
+    if sparsity in ("", "fewest"):
+        return sparsity or None
+    limits = _integers(sparsity)
+    if not limits:
+        raise InvalidInputError(f"--sparsity {sparsity} must be a number, one per layer such as 15,5, or fewest.")
+    return limits[0] if len(limits) == 1 else limits
 
 
 def threshold_of(threshold: str) -> str | float:
@@ -209,14 +192,12 @@ def ball_of(norm: str, radius: float) -> Any:
     from stepnet import Ball
 
     if norm and not radius:
-        raise InvalidInputError(
-            f"--norm {norm} says how moves are measured; say with --radius how far rows may be moved."
-        )
+        raise InvalidInputError(f"--norm {norm} needs --radius: how far rows may be perturbed, measured in this norm.")
     return Ball(norm or "linf", radius) if radius else None
 
 
 def method_of(name: str, formulation: str, solver: str) -> Any:
-    """A plain name where nothing else is chosen, so that Python and the command line mean the same."""
+    """The plain name if nothing else is chosen, so that model files are the same as from Python."""
     from stepnet.methods import registry
 
     if name not in registry.METHODS:
@@ -228,7 +209,7 @@ def method_of(name: str, formulation: str, solver: str) -> Any:
 
 
 def class_weight_of(given: list[str] | None, labels: Any) -> Any:
-    """None, "balanced", or a dictionary of labels as they are in the data."""
+    """None, "balanced", or a dictionary with labels as they are in the data."""
     if not given or given == ["balanced"]:
         return "balanced" if given else None
     known: dict[str, Any] = {str(label): label for label in sorted(set(labels.tolist()))}
@@ -238,24 +219,12 @@ def class_weight_of(given: list[str] | None, labels: Any) -> Any:
         try:
             found[known[name]] = float(number)
         except (KeyError, ValueError):
-            reason = f"there is no class {name!r}" if sign and name not in known else "it is no class and number"
+            reason = f"there is no class {name!r}" if sign and name not in known else "it is not CLASS=NUMBER"
             raise InvalidInputError(
                 f"--class-weight {text}: {reason}. Give balanced, or a weight for some of the classes "
                 f"{', '.join(known)}, such as {next(iter(known))}=2."
             ) from None
     return found
-
-
-def sparsity_of(sparsity: str) -> Any:
-    if sparsity in ("", "fewest"):
-        return sparsity or None
-    try:
-        limits = tuple(int(part) for part in sparsity.split(","))
-    except ValueError:
-        raise InvalidInputError(
-            f"--sparsity {sparsity} must be a number, one a layer such as 15,5, or fewest."
-        ) from None
-    return limits[0] if len(limits) == 1 else limits
 
 
 def constraints_of(raises: list[str] | None, lowers: list[str] | None, names: list[str]) -> Any:
@@ -268,33 +237,38 @@ def constraints_of(raises: list[str] | None, lowers: list[str] | None, names: li
 
 
 def check_folder(out: Path) -> None:
-    """A folder that is there or can be made."""
-    if out.exists() and not out.is_dir():
-        raise InvalidInputError(f"--out {out} is a file; give the name of a folder.")
+    """Create a folder if it does not exist."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInputError(f"the folder {str(out)!r} of --out cannot be made: {error.strerror}.") from error
-    if not os.access(out, os.W_OK):
-        raise InvalidInputError(f"the folder {str(out)!r} of --out cannot be written to; choose another.")
+        raise InvalidInputError(f"--out {out} cannot be created ({error.strerror}); choose another.") from error
+    _require_folder(out)
 
 
-def check_plot(out: Path) -> None:
-    """A picture that can be drawn and written."""
+def check_new_folder(path: Path) -> None:
+    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+        raise InvalidInputError(f"{path} exists already; give the name of a new folder.")
+    _require_folder(path.parent)
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Files that can be written, checked before a long fit and not after it."""
+    for path in filter(None, paths):
+        if path.is_dir():
+            raise InvalidInputError(f"{path} is a folder; give a file name.")
+        _require_folder(path.parent)
+
+
+def check_plot(path: Path | None) -> None:
     from stepnet.runtime.plots import require_plots
 
-    check_writable(out)
-    require_plots(out)
+    if path is not None:
+        check_writable(path)
+        require_plots(path)
 
 
-def check_writable(out: Path, *, is_new_folder: bool = False) -> None:
-    """Before a long fit, not after it."""
-    if is_new_folder and (out.is_file() or (out.is_dir() and any(out.iterdir()))):
-        raise InvalidInputError(f"{out} is there already; give the name of a new folder.")
-
-    if not out.parent.is_dir():
-        raise InvalidInputError(f"the folder {str(out.parent)!r} of --out does not exist; make it first.")
-    if out.is_dir() and not is_new_folder:
-        raise InvalidInputError(f"--out {out} is a folder; give a file name.")
-    if not os.access(out.parent, os.W_OK):
-        raise InvalidInputError(f"the folder {str(out.parent)!r} of --out cannot be written to; choose another.")
+def _require_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InvalidInputError(f"the folder {str(folder)!r} does not exist; create it first.")
+    if not os.access(folder, os.W_OK):
+        raise InvalidInputError(f"the folder {str(folder)!r} is not writable; choose another.")

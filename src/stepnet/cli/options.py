@@ -10,29 +10,21 @@ import typer
 from stepnet.cli.config import read_config
 
 Data = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA", help="CSV (also .gz, .bz2, .xz, .zip) or Parquet file with a header.", show_default=False
-    ),
+    Path, typer.Argument(metavar="DATA", help="CSV (also .gz, .bz2, .xz, .zip) or Parquet file with a header.")
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote.", show_default=False)]
-Target = Annotated[str, typer.Option(help="Column with the classes or numbers to predict.", show_default=False)]
-WeightColumn = Annotated[
-    str | None, typer.Option("--sample-weight", help="Column with row weights.", show_default=False)
-]
-Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote.")]
+TrainingData = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="The training data of the model.")]
+Target = Annotated[str, typer.Option(help="Column with the classes or numbers to predict.")]
+TrueTarget = Annotated[str, typer.Option(help="Column with the classes or numbers.")]
+Out = Annotated[Path, typer.Option(help="Where to write the model.")]
+WeightColumn = Annotated[str | None, typer.Option("--sample-weight", help="Column with row weights.")]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")]
 Encode = Annotated[
     str,
-    typer.Option(
-        help="Text columns: one_hot (a feature a category) or codes (0, 1, ... by the alphabet).", show_default=False
-    ),
+    typer.Option(help="Text columns: one_hot (one feature per category) or codes (0, 1, ... in alphabetical order)."),
 ]
 Impute = Annotated[
-    str,
-    typer.Option(
-        help="Missing cells: mean, median, most_frequent or a number; text takes the most frequent.",
-        show_default=False,
-    ),
+    str, typer.Option(help="Missing cells: mean, median, most_frequent or a number; text takes the most frequent.")
 ]
 Hidden = Annotated[str, typer.Option(help="Hidden widths: 25, or 5,5 for two layers, or 0 for a single neuron.")]
 Threshold = Annotated[str, typer.Option(help="neuron, layer, or a number.")]
@@ -41,22 +33,11 @@ Output = Annotated[str, typer.Option(help="For several classes: one_vs_one, one_
 Activation = Annotated[str, typer.Option(help="step or sign.")]
 ClassWeight = Annotated[
     list[str] | None,
-    typer.Option(
-        help="balanced, or CLASS=NUMBER: what a row of a class weighs, 1 if not said; may be repeated.",
-        show_default=False,
-    ),
+    typer.Option(help="balanced, or CLASS=NUMBER, the weight of a class (default 1); may be repeated."),
 ]
-Sparsity = Annotated[
-    str, typer.Option(help="Most non-zero weights: 20 in all, 15,5 by layer, or fewest.", show_default=False)
-]
-Raises = Annotated[
-    list[str] | None,
-    typer.Option(help="Column that may only raise the score; may be repeated.", show_default=False),
-]
-Lowers = Annotated[
-    list[str] | None,
-    typer.Option(help="Column that may only lower the score; may be repeated.", show_default=False),
-]
+Sparsity = Annotated[str, typer.Option(help="Most non-zero weights: 20 in total, 15,5 by layer, or fewest.")]
+Raises = Annotated[list[str] | None, typer.Option(help="Column that may only raise the score; may be repeated.")]
+Lowers = Annotated[list[str] | None, typer.Option(help="Column that may only lower the score; may be repeated.")]
 FormulationName = Annotated[str, typer.Option(help="auto, one_neuron, cells, sat, gates, tight, bilinear or paper.")]
 ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
@@ -68,7 +49,6 @@ Config = Annotated[
     typer.Option(
         is_eager=True,
         callback=read_config,
-        help="TOML file with these options by name; the command line goes first.",
-        show_default=False,
+        help="TOML file with these options by name; the command line takes precedence.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""What commands say: text for people, or one JSON object for machines; and the exit codes."""
+"""What commands print: text for people or one JSON object for programs; and the exit codes."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from typing import Any
 
 from stepnet.runtime.files import write_atomically
 
-EXIT_FALSE = 1  # a claim is false, or the proof that was asked for stays open
+EXIT_FALSE = 1  # a claim is false, or a requested proof stays open
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
 
 def say(text: str, content: Mapping[str, Any], *, as_json: bool) -> None:
-    """The text, or the content as JSON."""
+    """Print the text, or the content as JSON."""
     print(json.dumps(plain(content), allow_nan=False) if as_json else text, flush=True)
 
 
 def complain(message: str) -> int:
-    """One line on standard error; the exit code that goes with it."""
+    """Print one line on standard error; returns the exit code for bad input."""
     print(f"stepnet: {message}", file=sys.stderr)
     return EXIT_BAD_INPUT
 
 
 def write_rows(path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A CSV file, whole or not at all."""
+    """Write a CSV file, whole or not at all."""
     write_atomically(path, csv_text(names, rows))
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Numbers are written so that the same numbers are read."""
+    """Numbers are written so that they are read back unchanged."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
@@ -45,14 +45,14 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """As JSON has it; what is not finite becomes null."""
+    """Plain data for JSON; numbers that are not finite become null."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if hasattr(value, "tolist"):  # of NumPy
+    if hasattr(value, "tolist"):  # NumPy
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None

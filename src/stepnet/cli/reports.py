@@ -1,4 +1,4 @@
-"""What the command ``report`` does: read a model and tables, write the report."""
+"""The command ``report``: read a model and tables, write the report."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_writable, rows_for
+from stepnet.cli.inputs import check_writable, features_of, targets_for, weights_in
 from stepnet.cli.output import EXIT_FALSE
 from stepnet.errors import InvalidInputError
+from stepnet.tables.table import read_table
 
 _ENDINGS = {"html": "report.html", "markdown": "report.md", "text": ""}
 
@@ -24,12 +25,11 @@ def write_report(
     norm: str,
     sample_weight: str | None,
 ) -> None:
-    """Write a report on a model as a file; text without ``out`` is printed. Exit code 1 if its certificate is false."""
+    """Write a report on a model; text without ``out`` is printed. Exit code 1 if the certificate is false."""
     if to not in _ENDINGS:
         raise InvalidInputError(f"--to {to} is not known; choose one of {', '.join(_ENDINGS)}.")
     path = out or (Path(_ENDINGS[to]) if _ENDINGS[to] else None)
-    if path is not None:
-        check_writable(path)
+    check_writable(path)
     from stepnet import load
     from stepnet.report import Report, to_html, to_markdown, to_text
     from stepnet.runtime.files import write_atomically
@@ -59,8 +59,9 @@ def write_report(
 
 
 def _rows(estimator: Any, data: Path | None, target: str, sample_weight: str | None) -> Any:
-    """Features, targets and weights of a table, as the model wants them; None without one."""
+    """Features, targets and weights of a table, as the model expects them."""
     if data is None:
         return None
-    _, X, y, weights = rows_for(estimator, data, target, sample_weight)
-    return X, y, weights
+    table = read_table(data, text=[target])
+    _, X = features_of(estimator, table, (target, sample_weight))
+    return X, targets_for(estimator, table, target), weights_in(table, sample_weight)

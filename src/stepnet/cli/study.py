@@ -17,12 +17,12 @@ def reproduce(
     which: Annotated[str, typer.Argument(help="table1, table2, table3, figures, robust or all.")] = "all",
     budget: Annotated[str, typer.Option(help="quick (minutes) or full (hours).")] = "quick",
     out: Annotated[Path, typer.Option(help="Folder for cells, tables, figures and the page.")] = Path("paper-results"),
-    n_jobs: Annotated[int, typer.Option(help="Cells at once; -1 for all cores.")] = -1,
+    n_jobs: Annotated[int, typer.Option(help="Cells in parallel; -1 for all cores.")] = -1,
     dask: Annotated[str, typer.Option(help="Address of a Dask scheduler to run the cells on.")] = "",
-    render: Annotated[bool, typer.Option("--render", help="Run nothing; write what finished cells give.")] = False,
+    render: Annotated[bool, typer.Option("--render", help="Run nothing; write the results of finished cells.")] = False,
     config: options.Config = None,
 ) -> None:
-    """Run the paper's experiments with ours beside them; started again, it goes on where it ended."""
+    """Run the paper's experiments with ours beside them; started again, it resumes."""
     import contextlib
 
     from stepnet.cli.experiments import on_cluster, showing_cells
@@ -34,7 +34,7 @@ def reproduce(
             jobs = None if dask else n_jobs
             results, paths = run(which, budget=budget, out=out, n_jobs=jobs, show=show, render_only=render)
     except KeyboardInterrupt:
-        print(f"interrupted; finished cells are in {out}, and the same command goes on from there", file=sys.stderr)
+        print(f"interrupted; finished cells are in {out}, and the same command resumes from there", file=sys.stderr)
         raise
     for reason, count in results.reasons().items():
         print(f"{count} cells are missing: {reason}", file=sys.stderr)
@@ -45,14 +45,12 @@ def reproduce(
 
 def instances(
     out: Annotated[Path, typer.Option(help="Folder for the programs, the rows and the table.")] = Path("instances"),
-    only: Annotated[
-        list[str] | None, typer.Option(help="Name of an instance; may be repeated. Default: all.", show_default=False)
-    ] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Name of an instance; may be repeated. Default: all.")] = None,
     formulation: options.ProgramName = "tight",
     solve: Annotated[float, typer.Option(help="Seconds to try to improve each record.")] = 0.0,
     config: options.Config = None,
 ) -> None:
-    """Write the benchmark instances of this field as .mps, with the best that is known, each verified."""
+    """Write benchmark instances as .mps, with the best known loss and bound of each, verified."""
     from stepnet.cli.experiments import write_library
     from stepnet.experiments.instances import chosen_instances
 
@@ -63,7 +61,7 @@ def instances(
 
 
 def solvers(as_json: options.Json = False) -> None:
-    """List the solvers, which are installed, and how to install the others."""
+    """List the solvers, whether they are installed, and how to install the others."""
     from stepnet.solvers.backends.registry import BACKENDS
 
     lines, found = [], {}

@@ -13,6 +13,7 @@ from stepnet.cli.fitting import exit_if_interrupted, facts_of, fit_shown, summar
 from stepnet.cli.inputs import (
     InputRows,
     ball_of,
+    check_new_folder,
     check_plot,
     check_writable,
     class_weight_of,
@@ -31,52 +32,39 @@ from stepnet.errors import InvalidInputError
 if TYPE_CHECKING:
     from stepnet import StepClassifier
 
-_ROUNDING = 1e-9  # of bounds, where weights of rows have no common measure
-Out = Annotated[Path, typer.Option(help="Where to write the model.")]
+_ROUNDING = 1e-9  # of bounds, if row weights have no common unit
 
 
 def demo(
-    out: Out = Path("model.json"),
+    out: options.Out = Path("model.json"),
     time_limit: options.TimeLimit = 60,
-    report: Annotated[Path | None, typer.Option(help="Also write a report, an HTML page.", show_default=False)] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Also write the training rows, a CSV file.", show_default=False)
-    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write a report, an HTML page.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Also write the training rows, a CSV file.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Separate the bundled Breast Cancer data by three neurons, and prove that two cannot."""
     from stepnet.cli.demonstration import demonstrate
 
-    for path in filter(None, (out, report, data)):
-        check_writable(path)
+    check_writable(out, report, data)
     demonstrate(out, time_limit, report, data, as_json=as_json)
 
 
 def fit(
     data: options.Data,
     target: options.Target,
-    out: Out = Path("model.json"),
+    out: options.Out = Path("model.json"),
     hidden: options.Hidden = "25",
     threshold: options.Threshold = "neuron",
     weights: options.Weights = "real",
     activation: options.Activation = "step",
     output: options.Output = "one_vs_one",
     task: Annotated[str, typer.Option(help="classification or regression.")] = "classification",
-    loss: Annotated[
-        str, typer.Option(help="misclassified or hinge; for regression squared or absolute.", show_default=False)
-    ] = "",
+    loss: Annotated[str, typer.Option(help="misclassified or hinge; for regression squared or absolute.")] = "",
     sparsity: options.Sparsity = "",
     raises: options.Raises = None,
     lowers: options.Lowers = None,
-    norm: Annotated[
-        str,
-        typer.Option(
-            help="With --radius: how moves of rows are measured, l1, l2 or linf (default).", show_default=False
-        ),
-    ] = "",
-    radius: Annotated[
-        float, typer.Option(help="How far rows may be moved: the worst case is trained.", show_default=False)
-    ] = 0.0,
+    norm: Annotated[str, typer.Option(help="Norm of perturbations, with --radius: l1, l2 or linf (default).")] = "",
+    radius: Annotated[float, typer.Option(help="How far rows may be perturbed; the worst case is trained for.")] = 0.0,
     method: Annotated[str, typer.Option(help="prove, learn, search, exact or alternating.")] = "prove",
     formulation: options.FormulationName = "auto",
     solver: options.Solver = "auto",
@@ -89,11 +77,8 @@ def fit(
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="File that always holds the best network and bound so far.", show_default=False),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if it is there.")] = False,
+    checkpoint: Annotated[Path | None, typer.Option(help="File that always holds the best network and bound.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")] = False,
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
@@ -104,7 +89,7 @@ def fit(
     if task not in ("classification", "regression"):
         raise InvalidInputError(f"--task {task} is not known; choose classification or regression.")
     if resume and checkpoint is None:
-        raise InvalidInputError("--resume goes on from a checkpoint; name it with --checkpoint FILE.")
+        raise InvalidInputError("--resume needs a checkpoint; name it with --checkpoint FILE.")
     check_writable(out)
     is_regression = task == "regression"
     rows = training_rows(data, target, sample_weight, drop, is_number=is_regression, encode=encode, impute=impute)
@@ -114,7 +99,7 @@ def fit(
         "weights": weights_of(weights),
         "activation": activation,
         "sparsity": sparsity_of(sparsity),
-        "constraints": constraints_of(raises, lowers, rows.names),
+        "constraints": constraints_of(raises, lowers, rows.columns.features),
         "uncertainty": ball_of(norm, radius),
         "method": chosen,
         "time_limit": time_limit,
@@ -125,14 +110,11 @@ def fit(
     if loss:
         parameters["loss"] = loss
     if class_weight and is_regression:
-        raise InvalidInputError(
-            "--class-weight weighs classes; --task regression predicts numbers. Leave one of them out."
-        )
+        raise InvalidInputError("--class-weight is for classes; --task regression predicts numbers. Omit one of them.")
     if not is_regression:
         parameters |= {"output": output, "class_weight": class_weight_of(class_weight, rows.y)}
     estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(**parameters)
-    kept: dict[str, Any] = {} if checkpoint is None else {"checkpoint": checkpoint, "resume": resume}
-    fit_shown(estimator, rows, out, **kept)
+    fit_shown(estimator, rows, out, checkpoint=checkpoint, resume=resume)
     lines, facts = [summary(estimator)], facts_of(estimator, out)
     if is_regression:
         facts["r2"] = estimator.score(rows.X, rows.y)
@@ -145,10 +127,8 @@ def prove(
     data: options.Data,
     target: options.Target,
     hidden: options.Hidden = "2",
-    save: Annotated[
-        Path | None, typer.Option(help="New folder for a proof that others can check.", show_default=False)
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write the model.", show_default=False)] = None,
+    save: Annotated[Path | None, typer.Option(help="New folder for a proof that others can check.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write the model.")] = None,
     time_limit: options.TimeLimit = 600,
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
@@ -159,12 +139,13 @@ def prove(
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
-    """Prove the smallest loss of few neurons, and write the proof; exit code 1 if the time was not enough."""
+    """Prove the smallest loss of a few neurons, and write the proof; exit code 1 if the time was too short."""
     from stepnet import StepClassifier
     from stepnet.proof_files.written import require_provable
 
-    for path in filter(None, (save, out)):
-        check_writable(path, is_new_folder=path is save)
+    check_writable(out)
+    if save is not None:
+        check_new_folder(save)
     rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
     require_two_classes(rows.y, "prove")
     classifier = StepClassifier(
@@ -182,7 +163,7 @@ def prove(
     facts, trouble = facts_of(classifier, out) | {"ways": classifier.result_.ways, "proof": None}, ""
     if save is not None:
         if not as_json:
-            print("\n".join(lines), flush=True)  # writing a proof takes its time
+            print("\n".join(lines), flush=True)  # writing a proof may take long
             lines = []
         proven, trouble = _save_proof(classifier, rows, save)
         if proven is not None:
@@ -198,7 +179,7 @@ def prove(
 
 
 def _save_proof(classifier: StepClassifier, rows: InputRows, save: Path) -> tuple[float | None, str]:
-    """The bound that is proven there, if any, and what is wrong with it."""
+    """The bound that the proof shows, if there is one, and what is wrong with it."""
     from stepnet.errors import SolverError
 
     bound, seconds = classifier.certificate_.bound, classifier.time_limit
@@ -210,7 +191,7 @@ def _save_proof(classifier: StepClassifier, rows: InputRows, save: Path) -> tupl
     except SolverError as error:
         return None, str(error)
     if proven < bound * (1 - _ROUNDING):
-        return proven, f"the time was not enough to write down a proof of bound {bound:g}; that of {proven:g} was."
+        return proven, f"the time was too short to write a proof of bound {bound:g}; bound {proven:g} was proven."
     return proven, ""
 
 
@@ -219,7 +200,7 @@ def widths(
     target: options.Target,
     loss: Annotated[float, typer.Option(help="Weight of misclassified rows to reach.")] = 0.0,
     most: Annotated[int, typer.Option(help="Largest number of neurons to try.")] = 5,
-    plot: Annotated[Path | None, typer.Option(help="Picture of loss and bound over the width.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot of loss and bound over the width.")] = None,
     time_limit: options.TimeLimit = 600,
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
@@ -229,11 +210,10 @@ def widths(
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find the fewest neurons that reach a loss, and the best loss of every width; exit code 1 if that is open."""
+    """Find the fewest neurons that reach a loss, and the best loss of every width; exit code 1 if it stays open."""
     from stepnet import smallest_width
 
-    if plot is not None:
-        check_plot(plot)
+    check_plot(plot)
     rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
     require_two_classes(rows.y, "widths")
     found = smallest_width(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,11 +13,11 @@ from stepnet.cli.exports import ENDINGS, export_model
 from stepnet.cli.inputs import (
     check_plot,
     check_writable,
-    forget_names,
     loaded,
-    rows_for,
+    targets_for,
     threshold_of,
     training_rows,
+    weights_in,
     weights_of,
     widths_of,
 )
@@ -25,11 +25,7 @@ from stepnet.cli.output import EXIT_FALSE, csv_text, say, write_rows
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
 
-if TYPE_CHECKING:
-    from stepnet.certificate.verification import Verification
-
 PROGRAMS = ("mps", "lp")
-NETWORKS = tuple(ENDINGS)
 
 
 def predict(
@@ -37,17 +33,15 @@ def predict(
     data: options.Data,
     out: Annotated[Path | None, typer.Option(help="CSV file to write; default: standard output.")] = None,
     features: Annotated[
-        Path | None,
-        typer.Option(help="Also write the features, as exported programs read them.", show_default=False),
+        Path | None, typer.Option(help="Also write the features, in the form that exported programs read.")
     ] = None,
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
-    """Predict the class, the number or the code of every row of a table."""
+    """Predict the class, number or code of every row of a table."""
     from stepnet.runtime.files import write_atomically
 
-    for path in filter(None, (out, features)):
-        check_writable(path)
+    check_writable(out, features)
     estimator, names, X = loaded(model, read_table(data))
     is_code = not hasattr(estimator, "predict")  # of an autoencoder
     answers = estimator.transform(X) if is_code else estimator.predict(X)
@@ -65,24 +59,18 @@ def predict(
 
 
 def csv_of(answers: Any, name: str) -> str:
-    """Answers as a CSV file; several numbers a row as several columns."""
-    rows = answers[:, None] if answers.ndim == 1 else answers
-    many = rows.shape[1] > 1
-    names = [f"{name}{number}" for number in range(rows.shape[1])] if many else [name]
-    return csv_text(names, rows.tolist())
+    """Predictions as CSV; several numbers per row become several columns."""
+    rows = answers.reshape(len(answers), -1)
+    n_columns = rows.shape[1]
+    return csv_text([f"{name}{i}" for i in range(n_columns)] if n_columns > 1 else [name], rows.tolist())
 
 
 def verify(
     model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL", help="Model file that fit wrote, or folder that prove --save wrote.", show_default=False
-        ),
+        Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote, or folder that prove --save wrote.")
     ],
-    data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA]", help="The training data of a model.", show_default=False)
-    ] = None,
-    target: Annotated[str, typer.Option(help="Column with the classes or numbers.", show_default=False)] = "",
+    data: options.TrainingData = None,
+    target: options.TrueTarget = "",
     resolve: Annotated[bool, typer.Option("--resolve", help="Repeat the solver's proof too.")] = False,
     time_limit: options.TimeLimit = 600,
     sample_weight: options.WeightColumn = None,
@@ -99,64 +87,53 @@ def verify(
     elif data is None:
         raise InvalidInputError("verifying a model needs its training data: stepnet verify MODEL DATA --target COLUMN.")
     else:
-        verification = _verified(model, data, target, sample_weight, resolve, time_limit)
+        table = read_table(data, text=[target])
+        estimator, _, X = loaded(model, table, (target, sample_weight))
+        labels, weights = targets_for(estimator, table, target), weights_in(table, sample_weight)
+        verification = estimator.verify(X, labels, weights, resolve=resolve, time_limit=time_limit)
     n_open = sum(check.holds is None for check in verification.checks)
     facts = {"holds": bool(verification), "open": n_open, "checks": list(verification.checks)}
-    hint = "\nwhat is open is the word of a solver: --resolve asks it again" if n_open and not resolve else ""
-    say(f"{verification}{hint if not model.is_dir() else ''}", facts, as_json=as_json)
+    is_hinted = n_open and not resolve and not model.is_dir()
+    hint = "\nopen claims rest on a solver alone: --resolve repeats its proof" if is_hinted else ""
+    say(f"{verification}{hint}", facts, as_json=as_json)
     if not verification:
         sys.exit(EXIT_FALSE)
-
-
-def _verified(
-    model: Path, data: Path, target: str, sample_weight: str | None, resolve: bool, time_limit: float
-) -> Verification:
-    from stepnet import load
-
-    estimator = load(model)
-    _, X, labels, weights = rows_for(estimator, data, target, sample_weight)
-    forget_names(estimator)
-    found: Verification = estimator.verify(X, labels, weights, resolve=resolve, time_limit=time_limit)
-    return found
 
 
 def attack(
     model: options.Model,
     data: options.Data,
-    target: Annotated[str, typer.Option(help="Column with the true classes; default: the model's answers count.")] = "",
+    target: Annotated[str, typer.Option(help="Column with the true classes; default: the model's predictions.")] = "",
     norm: Annotated[str, typer.Option(help="l1, l2 or linf.")] = "linf",
     radius: Annotated[
-        list[float] | None,
-        typer.Option(help="Radius to tell the certified share for; may be repeated.", show_default=False),
+        list[float] | None, typer.Option(help="Radius to show the certified share for; may be repeated.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="CSV file for the moved rows.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the certified share over the radius.")] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV file for the perturbed rows.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot of the certified share over the radius.")] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = 1,
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find for every row the smallest move that changes the model's answer, exact."""
+    """Find for every row the smallest perturbation that changes the model's prediction, exact."""
     import numpy as np
 
     from stepnet.cli.attacks import draw, radii_shown, table_of_shares, write_csv
     from stepnet.uncertainty.attack import attack as attack_rows
 
-    if out is not None:
-        check_writable(out)
-    if plot is not None:
-        check_plot(plot)
+    check_writable(out)
+    check_plot(plot)
     if any(not np.isfinite(one) or one < 0 for one in radius or []):
-        raise InvalidInputError(f"--radius {radius} must be numbers that are not negative.")
+        raise InvalidInputError(f"--radius {radius} must be non-negative numbers.")
     table = read_table(data, text=[target])
     classifier, names, X = loaded(model, table, (target,))
     labels = table.labels(target) if target else None
     found = attack_rows(classifier, X, labels, norm=norm, n_jobs=n_jobs)
     lines = [table_of_shares(found, radius or [])]
     if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
-        lines.append("features that stand for text are moved like numbers, as far as all others")
+        lines.append("features that encode text are perturbed like numbers, as far as all others")
     if out is not None:
         write_csv(found, classifier, names, out)
-        lines.append(f"moved rows written to {out}")
+        lines.append(f"perturbed rows written to {out}")
     if plot is not None:
         draw(found, norm, plot)
         lines.append(f"plot written to {plot}")
@@ -167,23 +144,17 @@ def attack(
 
 def report(
     model: options.Model,
-    data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA]", help="The training data of the model.", show_default=False)
-    ] = None,
-    target: Annotated[str, typer.Option(help="Column with the classes or numbers.", show_default=False)] = "",
-    test: Annotated[Path | None, typer.Option(help="Table with rows to test on.", show_default=False)] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="File to write; default: report.html or report.md.", show_default=False)
-    ] = None,
+    data: options.TrainingData = None,
+    target: options.TrueTarget = "",
+    test: Annotated[Path | None, typer.Option(help="Table with rows to test on.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; default: report.html or report.md.")] = None,
     to: Annotated[str, typer.Option(help="html, markdown, or text for the terminal.")] = "html",
-    radius: Annotated[
-        float | None, typer.Option(help="Also certify answers against moves of this size.", show_default=False)
-    ] = None,
-    norm: Annotated[str, typer.Option(help="How such moves are measured: l1, l2 or linf.")] = "linf",
+    radius: Annotated[float | None, typer.Option(help="Also certify predictions at this radius.")] = None,
+    norm: Annotated[str, typer.Option(help="Norm of perturbations: l1, l2 or linf.")] = "linf",
     sample_weight: options.WeightColumn = None,
     config: options.Config = None,
 ) -> None:
-    """Write what was learned, how good it is and how sure that is: a page, Markdown or text."""
+    """Report what was learned, how good it is and how sure that is, as HTML, Markdown or text."""
     from stepnet.cli.reports import write_report
 
     write_report(model, data, target, test, out, to, radius, norm, sample_weight)
@@ -191,22 +162,16 @@ def report(
 
 def export(
     source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL|DATA", help="Model file that fit wrote; for mps and lp a table.", show_default=False
-        ),
+        Path, typer.Argument(metavar="MODEL|DATA", help="Model file that fit wrote; for mps and lp a table.")
     ],
     to: Annotated[str, typer.Option(help="c, onnx, json or rules of a model; mps or lp of a table.")],
     out: Annotated[Path | None, typer.Option(help="File to write; default: the source's name.")] = None,
-    inputs: Annotated[
-        str, typer.Option(help="For c: what features are, floats, integers or bits.", show_default=False)
-    ] = "floats",
-    dtype: Annotated[str, typer.Option(help="For onnx: float64 or float32.", show_default=False)] = "float64",
+    inputs: Annotated[str, typer.Option(help="For c: type of the features, floats, integers or bits.")] = "floats",
+    dtype: Annotated[str, typer.Option(help="For onnx: float64 or float32.")] = "float64",
     check: Annotated[
-        Path | None,
-        typer.Option(help="Table whose rows must get the same answers before the file is written."),
+        Path | None, typer.Option(help="Write the file only if it predicts the same as the model on this table.")
     ] = None,
-    target: Annotated[str, typer.Option(help="For mps and lp: column with the classes.", show_default=False)] = "",
+    target: Annotated[str, typer.Option(help="For mps and lp: column with the classes.")] = "",
     hidden: options.Hidden = "2",
     threshold: options.Threshold = "neuron",
     weights: options.Weights = "real",
@@ -219,12 +184,12 @@ def export(
     impute: options.Impute = "",
     config: options.Config = None,
 ) -> None:
-    """Write a model for elsewhere (C, ONNX, JSON, rules), or the mixed-integer program of a table (.mps, .lp)."""
-    if to in NETWORKS:
+    """Export a model (C, ONNX, JSON, rules), or the mixed-integer program of a table (.mps, .lp)."""
+    if to in ENDINGS:
         export_model(source, to, out, inputs, check, dtype)
         return
     if to not in PROGRAMS:
-        raise InvalidInputError(f"--to {to} is not known; choose {', '.join((*NETWORKS, *PROGRAMS))}.")
+        raise InvalidInputError(f"--to {to} is not known; choose {', '.join((*ENDINGS, *PROGRAMS))}.")
     if not target:
         raise InvalidInputError(f"--to {to} writes the program of a table; name its target with --target COLUMN.")
     from stepnet import StepClassifier
@@ -232,7 +197,7 @@ def export(
     from stepnet.solvers.writers import write_model
 
     if out is not None and out.suffix.lower() != f".{to}":
-        raise InvalidInputError(f"--out {out} does not end in .{to}, as --to {to} asks; change one of them.")
+        raise InvalidInputError(f"--out {out} does not end in .{to}, but --to {to} was given; change one of them.")
     rows = training_rows(source, target, sample_weight, drop, encode=encode, impute=impute)
     classifier = StepClassifier(
         widths_of(hidden),

@@ -1,13 +1,12 @@
-"""What all estimators share: training within limits, certificates, online rows, and the checks of parameters."""
+"""What all estimators share: from data to a problem, the certificate of the result, and checks of parameters."""
 
 from __future__ import annotations
 
 import math
 import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,17 +15,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from stepnet.bounds.bound import Bound
 from stepnet.certificate.certificate import Certificate, certify
 from stepnet.certificate.result import Points, Result
 from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import require_same_data, verify
 from stepnet.errors import InvalidInputError, SolverError
-from stepnet.estimators.checkpoint import Checkpoint, Reached
 from stepnet.methods.exact import Exact
-from stepnet.methods.learn import Learn
-from stepnet.methods.registry import method_of
-from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints
@@ -34,27 +28,24 @@ from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.registry import loss_of
 from stepnet.problem.problem import Problem
 from stepnet.proof_files.written import write_proof
-from stepnet.provers.pool import Pool
 from stepnet.runtime.limits import Budget
-from stepnet.runtime.memory import require
 from stepnet.runtime.numbers import is_finite_number, is_integer
-from stepnet.runtime.progress import Callback
-from stepnet.runtime.view import showing
 from stepnet.tables.columns import Columns
 from stepnet.uncertainty.sets import Uncertainty, checked_radii
 
-_COPIES = 3  # of the rows, that training needs at most: sorted, scaled, and at work
-FLOATS = [np.float64, np.float32]  # other types become the first
+FLOATS = [np.float64, np.float32]  # other types are converted to the first
 
 
 class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
-    """An estimator whose answers come from a step network."""
+    """An estimator whose predictions come from a step network."""
 
     network_: Network
     certificate_: Certificate
     result_: Result
     trace_: Points  # seconds, loss and bound
-    columns_: Columns  # how the cells of a table became features, where the command line did that
+    columns_: Columns  # how the cells of a table became features, if the command line read one
+
+    uncertainty: Any = None  # for estimators without this parameter
 
     def verify(
         self,
@@ -66,7 +57,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         time_limit: float | None = 60.0,
         radius: ArrayLike | None = None,
     ) -> Verification:
-        """Check the certificate against the training data; with ``resolve`` repeat the solver's proof."""
+        """Check the certificate against the training data; with ``resolve``, repeat the solver's proof."""
         check_is_fitted(self)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
         seconds, again = checked_limit(time_limit), None
@@ -86,29 +77,23 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> float:
         """Write a proof of the certificate's bound that others can check, given the training data.
 
-        For one hidden layer of up to 5 neurons; see :func:`stepnet.verify_proof`. Returns the bound that is proven: a
-        smaller one where the time was not enough, as may be for bounds of many rows that enumeration or a solver gave.
+        For one hidden layer of up to 5 neurons; see :func:`stepnet.verify_proof`. Returns the proven bound. It is
+        smaller than the certificate's if the time was too short, which can happen for large bounds that came from
+        enumeration or a solver.
         """
         check_is_fitted(self)
         problem = self._certified_problem(self._problem(X, y, sample_weight, reset=False))
         require_same_data(problem, self.certificate_)
-        budget, result = Budget(checked_limit(time_limit)), getattr(self, "result_", None)
+        budget = Budget(checked_limit(time_limit))
+        subsystems = self.result_.subsystems if hasattr(self, "result_") else ()
         try:
             with budget.catching_interrupts():
-                return write_proof(
-                    directory,
-                    problem,
-                    self.network_,
-                    self.certificate_.bound,
-                    subsystems=() if result is None else result.subsystems,
-                    budget=budget,
-                )
+                bound = self.certificate_.bound
+                return write_proof(directory, problem, self.network_, bound, subsystems=subsystems, budget=budget)
         except SolverError:
             if budget.stop_reason == "interrupted":
                 raise KeyboardInterrupt from None
             raise
-
-    uncertainty: Any = None  # of estimators without this parameter
 
     def problem(
         self,
@@ -128,29 +113,36 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     def _problem(
         self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None, radius: Any = None, *, reset: bool = True
     ) -> Problem:
-        """From a user's data; with ``reset`` what they say of features and targets is kept."""
+        """From a user's data; with ``reset``, features and classes are learned from them."""
         rows, targets, weights = self._checked(X, y, sample_weight, reset=reset)
         if reset:
             self._keep_targets(targets, weights)
         return self._problem_from(rows, targets, weights, self._radii(radius, len(rows)))
 
     def _radii(self, radius: Any, n_rows: int) -> Any:
-        """One a row, where the caller gave some; None if all rows have that of the set."""
+        """One per row if the caller gave any; None if all rows have the radius of the set."""
         if radius is None:
             return None
         if not isinstance(self.uncertainty, Uncertainty):
-            raise InvalidInputError("radius= says how far rows may be moved; give uncertainty=Ball('linf') too.")
+            raise InvalidInputError("radius= limits the perturbation of rows; give uncertainty=Ball('linf') too.")
         return checked_radii(self.uncertainty, radius, n_rows)
 
     def _keep_targets(self, y: Any, weights: Any) -> None:
         """Remember what predictions must look like."""
+
+    def _targets(self) -> dict[str, Any]:
+        """What a model file stores about predictions."""
+        return {}
+
+    def _restore_targets(self, targets: dict[str, Any]) -> None:
+        """The inverse of :meth:`_targets`; raises if they do not match the network."""
 
     @abstractmethod
     def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         """From checked data."""
 
     def _certified_problem(self, problem: Problem) -> Problem:
-        """The problem that the certificate speaks of, given the one that was trained on."""
+        """The problem that the certificate is about, given the one that was trained on."""
         return problem
 
     def _problem_of(self, dataset: Dataset, architecture: Architecture, task: str) -> Problem:
@@ -160,51 +152,26 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         if self.uncertainty is not None:
             if not isinstance(self.uncertainty, Uncertainty):
                 raise InvalidInputError(
-                    f"uncertainty={self.uncertainty!r} must be a set of moves such as Ball('linf', 0.1), or None."
+                    f"uncertainty={self.uncertainty!r} must be a set such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
         return Problem(dataset, architecture, loss_of(self.loss, task), constraints, self.uncertainty)
 
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
-        """Rows, targets and weights (None if all weigh the same) as scikit-learn checks them."""
+        """Rows, targets and weights (None if all rows have the same), checked as scikit-learn does."""
         rows, targets = validate_data(self, X, y, reset=reset, dtype=FLOATS, **self._target_checks)
         return rows, targets, checked_weights(sample_weight, rows)
 
     _target_checks: ClassVar[dict[str, Any]] = {}
 
-    def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        start: Network | None,
-        on_incumbent: Callback | None,
-        radius: Any = None,
-        checkpoint: Any = None,
-        resume: bool = False,
-    ) -> None:
-        budget, method = self._budget(), method_of(self.method)
-        if checkpoint is not None and isinstance(method, Learn):
-            raise InvalidInputError(
-                "method='learn' has no network to keep before it ends; leave the checkpoint out, or use method='prove'."
-            )
-        with self._all_or_nothing():
-            rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
-            require(
-                _COPIES * rows.nbytes,
-                f"training on {len(rows)} rows × {rows.shape[1]} features",
-                "Give them as float32, or fewer of them.",
-            )
-            self._keep_targets(targets, weights)
-            problem = self._problem_from(rows, targets, weights, self._radii(radius, len(rows)))
-            if checkpoint is not None:
-                checkpoint = Checkpoint.opened(checkpoint, self, problem, resume=resume)
-            self._solve(problem, budget, start, on_incumbent, checkpoint=checkpoint)
-            self._remember(rows, targets, weights, problem)
+    def _new_rows(self, X: ArrayLike) -> Any:
+        """Rows to predict."""
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=FLOATS)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Within it an error leaves the estimator as it was."""
+        """An error inside leaves the estimator as it was."""
         before = dict(self.__dict__)
         try:
             yield
@@ -212,42 +179,6 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-
-    def _remember(self, rows: Any, y: Any, weights: Any, problem: Problem) -> None:
-        """Keep what a later call needs."""
-
-    def _solve(
-        self,
-        problem: Problem,
-        budget: Budget,
-        start: Network | None,
-        on_incumbent: Callback | None = None,
-        known: Bound | None = None,
-        pool: Pool | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> None:
-        """Run the method and keep what it found; ``known`` is a bound that holds from the outset."""
-        method, seed = method_of(self.method), self._seed()
-        run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed, method.plan(problem), pool or Pool())
-        if self.verbose > 1:
-            sys.stderr.write(f"{run.plan}\n")
-        reached = None if checkpoint is None else checkpoint.reached()
-        if reached is not None:
-            start, known, run.journal.earlier = reached.network, reached.bound, reached.trace
-            run.budget = budget = budget.after(reached.seconds)
-        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
-            if known is not None:
-                run.raise_bound(known)
-            run.journal.callbacks = tuple(
-                callback
-                for callback in (_of_networks(_keeper(run, checkpoint)), show, _of_networks(on_incumbent))
-                if callback is not None
-            )
-            method.work(run, start)
-        result = run.result()
-        if checkpoint is not None:
-            checkpoint.keep(Reached.of(run))
-        self._keep(result, problem)
 
     def _keep(self, result: Result, problem: Problem) -> None:
         """Certify what was found."""
@@ -260,16 +191,9 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _budget(self) -> Budget:
-        return Budget(checked_limit(self.time_limit), _checked_gap(self.gap))
-
-
-def _keeper(run: Run, checkpoint: Checkpoint | None) -> Callback | None:
-    return None if checkpoint is None else lambda progress: checkpoint.keep(Reached.of(run))
-
-
-def _of_networks(callback: Callback | None) -> Callback | None:
-    """Called once there is a network."""
-    return callback and (lambda progress: progress.network is not None and callback(progress))
+        if is_finite_number(self.gap) and 0 <= self.gap <= 1:
+            return Budget(checked_limit(self.time_limit), float(self.gap))
+        raise InvalidInputError(f"gap={self.gap!r} must be a number from 0 to 1, such as 0.05.")
 
 
 def checked_weights(sample_weight: Any, rows: Any) -> Any:
@@ -282,12 +206,6 @@ def checked_limit(time_limit: object) -> float:
     if is_finite_number(time_limit) and time_limit > 0:
         return float(time_limit)
     raise InvalidInputError(f"time_limit={time_limit!r} must be a positive number of seconds, or None for no limit.")
-
-
-def _checked_gap(gap: object) -> float:
-    if is_finite_number(gap) and 0 <= gap <= 1:
-        return float(gap)
-    raise InvalidInputError(f"gap={gap!r} must be a number from 0 to 1, such as 0.05.")
 
 
 def checked_n_jobs(n_jobs: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""Checkpoint: what a long fit has reached, in a file that is always whole, so that a later fit can go on from there."""
+"""Checkpoint: what a long fit has reached, in a file that is always complete, so that a later fit can resume."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,26 +27,20 @@ FORMAT = "stepnet checkpoint"
 VERSION = 2
 READABLE = (1, VERSION)
 
-# These say how to look for a network, not which: they may differ when a fit goes on.
+# These say how to look for a network, not which one: they may change when a fit resumes.
 _FREE = {"method", "time_limit", "gap", "n_jobs", "random_state", "verbose"}
 
 
 @dataclass(frozen=True)
 class Reached:
-    """The best verified network of a problem, its bound, and how they came about."""
+    """The best verified network of a problem, its bound, and their history, which does not count in comparisons."""
 
     network: Network
-    loss: float
+    loss: float = field(compare=False)
     bound: Bound = Bound()  # noqa: RUF009 - frozen
-    trace: Points = ()
-    seconds: float = 0.0
+    trace: Points = field(default=(), compare=False)
+    seconds: float = field(default=0.0, compare=False)
     is_final: bool = False  # whether more time would change nothing
-
-    @classmethod
-    def of(cls, run: Run) -> Reached:
-        if run.network is None:
-            raise RuntimeError("there is no network to keep yet")
-        return cls(run.network, run.loss, run.best_bound, run.journal.points, run.budget.elapsed, run.is_proven)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -72,7 +66,7 @@ class Reached:
 
 
 class Checkpoint:
-    """What parts of a fit have reached. Every change is in the file before anyone hears of it."""
+    """What the parts of a fit have reached. Every change is written before it is reported."""
 
     def __init__(self, path: Path, key: dict[str, Any], parts: dict[str, Reached]) -> None:
         self.path, self._key, self._parts = path, key, parts
@@ -81,16 +75,16 @@ class Checkpoint:
     def opened(
         cls, path: str | os.PathLike[str], estimator: BaseEstimator, problem: Problem, *, resume: bool
     ) -> Checkpoint:
-        """A new one, or with ``resume`` the one in the file if there is one; it must be of the same problem."""
+        """A new one, or with ``resume`` the one in the file, if it exists; its problem must be the same."""
         file, key = Path(path), _key(estimator, problem)
         if not file.exists():
             if not file.parent.is_dir():
-                raise InvalidInputError(f"the folder {str(file.parent)!r} of the checkpoint does not exist; make it.")
+                raise InvalidInputError(f"the folder {str(file.parent)!r} of the checkpoint does not exist; create it.")
             return cls(file, key, {})
         if not resume:
             raise InvalidInputError(
-                f"the checkpoint {str(path)!r} is there already. Go on from it with resume=True (--resume), delete it, "
-                f"or choose another name."
+                f"the checkpoint {str(path)!r} exists already. Resume it with resume=True (--resume), delete it, or "
+                f"choose another name."
             )
         content = _read(file)
         _require_same(file, content["key"], key)
@@ -102,14 +96,15 @@ class Checkpoint:
     def reached(self, part: str = "all") -> Reached | None:
         return self._parts.get(part)
 
+    def keep_run(self, run: Run) -> None:
+        """Write what a run has reached, if it has a network."""
+        if run.network is not None:
+            points, seconds = run.journal.points, run.budget.elapsed
+            self.keep(Reached(run.network, run.loss, run.best_bound, points, seconds, run.is_proven))
+
     def keep(self, reached: Reached, part: str = "all") -> None:
         """Write it, unless nothing has changed."""
-        before = self._parts.get(part)
-        if before is not None and (before.network, before.bound, before.is_final) == (
-            reached.network,
-            reached.bound,
-            reached.is_final,
-        ):
+        if reached == self._parts.get(part):
             return
         self._parts[part] = reached
         parts = {name: one.to_dict() for name, one in self._parts.items()}
@@ -118,7 +113,7 @@ class Checkpoint:
 
 
 def _key(estimator: BaseEstimator, problem: Problem) -> dict[str, Any]:
-    """What a checkpoint is about; all of it must be the same to go on."""
+    """What a checkpoint is about; to resume, all of it must be the same."""
     params = {name: plain(value) for name, value in estimator.get_params(deep=False).items() if name not in _FREE}
     classes = getattr(estimator, "classes_", None)
     return {
@@ -130,7 +125,7 @@ def _key(estimator: BaseEstimator, problem: Problem) -> dict[str, Any]:
 
 
 def _old_bound(data: dict[str, Any]) -> Bound:
-    """Of a file of version 1, in words."""
+    """The bound of a file of version 1, which states scope and evidence in words."""
     words = [data[name] for name in ("scope", "proof", "claimed_by")]
     if not all(isinstance(word, str) for word in words):
         raise ModelFileError("its bound is damaged")
@@ -162,6 +157,6 @@ def _require_same(file: Path, before: dict[str, Any], now: dict[str, Any]) -> No
     if differing:
         what = "; ".join(f"{name} was {before.get(name)!r}, now {now[name]!r}" for name in differing)
         raise InvalidInputError(
-            f"the checkpoint {str(file)!r} is of another problem: {what}. Give the same data and options, or choose "
+            f"the checkpoint {str(file)!r} is for another problem: {what}. Give the same data and options, or choose "
             f"another name."
         )

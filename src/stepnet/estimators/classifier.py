@@ -1,4 +1,4 @@
-"""What the classifiers share: classes and their codes, answers, and the way to a problem."""
+"""What the classifiers share: classes and their codes, predictions, and the problem."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certificate.result import Result
-from stepnet.errors import InvalidInputError
-from stepnet.estimators.base import FLOATS, BaseStep
+from stepnet.errors import InvalidInputError, ModelFileError
+from stepnet.estimators.base import BaseStep
 from stepnet.model.activations.registry import output_of
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
@@ -27,31 +26,30 @@ _MOST_CLASSES = 1000
 
 
 class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
-    """A classifier whose answers come from a step network."""
+    """A classifier whose predictions come from a step network."""
 
     classes_: NDArray[Any]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of every row, exact."""
-        check_is_fitted(self)
-        codes = self.network_.predict(validate_data(self, X, reset=False, dtype=FLOATS))
-        return np.asarray(self.classes_[codes])
+        rows = self._new_rows(X)
+        return np.asarray(self.classes_[self.network_.predict(rows)])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Positive exactly where ``classes_[1]`` is predicted; with more classes a column each, the largest wins."""
-        check_is_fitted(self)
-        return self.network_.decision(validate_data(self, X, reset=False, dtype=FLOATS))
+        rows = self._new_rows(X)
+        return self.network_.decision(rows)
 
     @property
     def _votes(self) -> bool:
-        """Whether there is a network for each pair of classes."""
+        """Whether there is one network per pair of classes."""
         return self.output == "one_vs_one" and len(self.classes_) > 2
 
     def _require_whole(self, problem: Problem) -> None:
         n_classes = int(problem.dataset.y.max()) + 1
         if self.output == "one_vs_one" and n_classes > 2:
             raise InvalidInputError(
-                f"with output='one_vs_one' {n_classes} classes are many problems, one a pair. "
+                f"with output='one_vs_one' {n_classes} classes are several problems, one per pair. "
                 f"Use output='one_hot' or 'ordinal', or the rows of two classes."
             )
 
@@ -59,6 +57,19 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         check_classification_targets(y)
         weights = self._all_weights(y, weights)
         self.classes_ = _classes(y if weights is None else y[weights > 0])
+
+    def _targets(self) -> dict[str, Any]:
+        return {"dtype": self.classes_.dtype.str, "classes": self.classes_.tolist()}
+
+    def _restore_targets(self, targets: dict[str, Any]) -> None:
+        self.classes_ = np.array(targets["classes"], dtype=np.dtype(targets["dtype"]))
+        last, kept = self.network_.layers[-1], self.classes_.tolist()
+        if self.classes_.shape != (last.activation.n_answers(last.width),):
+            raise ModelFileError("network and classes do not match")
+        if kept != targets["classes"] or list(map(type, kept)) != list(map(type, targets["classes"])):
+            raise ModelFileError("the classes do not match their type")
+        if len(np.unique(self.classes_)) < len(kept):
+            raise ModelFileError("a class occurs twice")
 
     def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         check_classification_targets(y)
@@ -71,46 +82,47 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         return problem
 
     def _all_weights(self, y: Any, weights: Any) -> Any:
-        """Those of the rows times those of their classes."""
+        """The weights of the rows times those of their classes."""
         if self.class_weight is None:
             return weights
         factors = _class_factors(self.class_weight, y)
         return factors if weights is None else weights * factors
 
     def _architecture(self, n_features: int) -> Architecture:
-        """What is trained as a whole, or for each pair of classes."""
+        """Of the network, or of the network of each pair of classes."""
         kind, n_outputs = output_of(self.output, len(self.classes_))
         return Architecture.of(n_features, self.hidden, self.threshold, self.weights, self.activation, kind, n_outputs)
 
     def _certified_problem(self, problem: Problem) -> Problem:
-        """The problem that the certificate speaks of, given the one that was trained on."""
         is_vote = self.network_.layers[-1].activation.is_compared and not problem.architecture.output.is_compared
         return vote_problem(problem, self.network_) if is_vote else problem
 
 
 def _require_votes(problem: Problem) -> None:
-    """Raise if what is asked of all classes does not follow from what is asked of each pair."""
+    """Raise if training each pair does not achieve what is required of all classes."""
     if problem.loss.weighs_answers:
         raise InvalidInputError(
-            f"loss={problem.loss.name!r} compares all classes, and each network of a vote knows two of them. "
+            f"loss={problem.loss.name!r} compares all classes, but each network of a vote knows only two. "
             f"Use output='one_hot' or 'ordinal'."
         )
     lost = [one for one in problem.constraints.restrictions if not one.holds_in_votes]
     if lost:
         raise InvalidInputError(
-            f"a vote of pairs may break what each of them keeps, so {type(lost[0]).__name__} does not go with "
-            f"output='one_vs_one'. Use output='ordinal'."
+            f"{type(lost[0]).__name__} does not work with output='one_vs_one': a vote may violate what each of its "
+            f"networks satisfies. Use output='ordinal'."
         )
 
 
 def _classes(y: NDArray[Any]) -> NDArray[Any]:
     classes = np.unique(y)
     if not len(classes):
-        raise InvalidInputError("there are no rows of positive weight; give at least one.")
+        raise InvalidInputError("no row has a positive weight; give at least one.")
     if len(classes) < 2:
-        raise InvalidInputError(f"y has one class only, {classes.tolist()}; a classifier needs rows of two classes.")
+        raise InvalidInputError(
+            f"y has one class only, {classes.tolist()}; a classifier needs rows of at least two classes."
+        )
     if len(classes) > _MOST_CLASSES:
-        raise InvalidInputError(f"y has {len(classes)} classes; at most {_MOST_CLASSES} are taken. Merge rare ones.")
+        raise InvalidInputError(f"y has {len(classes)} classes; at most {_MOST_CLASSES} are accepted. Merge rare ones.")
     return classes
 
 
@@ -120,13 +132,13 @@ def _class_factors(class_weight: object, labels: NDArray[Any]) -> NDArray[np.flo
             f"class_weight={class_weight!r} must be None, 'balanced' or a dictionary of classes and their weights."
         )
     if isinstance(class_weight, dict) and not all(is_finite_number(v) and v >= 0 for v in class_weight.values()):
-        raise InvalidInputError(f"class_weight={class_weight!r} must have finite weights that are not negative.")
+        raise InvalidInputError(f"class_weight={class_weight!r} must have finite, non-negative weights.")
     factors: NDArray[np.float64] = compute_sample_weight(class_weight, labels)
     return factors
 
 
 def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[np.int64]:
-    """0 and 1; other labels only for rows of weight zero, which count for nothing."""
+    """The number of each label among the classes; unknown labels are allowed only for rows of weight zero."""
     unknown = ~np.isin(y, classes)
     counted = unknown if weights is None else unknown & (weights > 0)
     if counted.any():
@@ -139,12 +151,12 @@ def _codes(y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] 
 
 
 def vote_problem(problem: Problem, network: Network) -> Problem:
-    """What a vote is judged by: its errors count, whatever its members learned."""
+    """What a vote is evaluated by: its errors, whatever loss its members minimised."""
     return Problem(problem.dataset, Architecture.of_network(network), uncertainty=problem.uncertainty)
 
 
 def vote_result(votes: Problem, network: Network, budget: Budget) -> Result:
-    """Of a vote: its exact loss and the bound that holds for every classifier."""
+    """The exact loss of a vote, and the bound that holds for every classifier."""
     loss, bound = votes.evaluate(network), conflict_bound(votes)
     reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
     return Result(network, loss, bound, reason, budget.elapsed)

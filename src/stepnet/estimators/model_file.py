@@ -13,14 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError, ModelFileError, StepnetError
 from stepnet.estimators.base import BaseStep
-from stepnet.estimators.classifier import BaseStepClassifier
 from stepnet.estimators.parameters import plain, restored
 from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.estimators.step_regressor import StepRegressor
 from stepnet.model.network import Network
-from stepnet.problem.architecture import checked_hidden
 from stepnet.runtime.files import write_atomically
 from stepnet.tables.columns import Columns
 
@@ -37,7 +35,7 @@ def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a JSON file, whole or not at all."""
     if not isinstance(estimator, BaseStep):
         raise InvalidInputError(
-            f"save takes an estimator of stepnet, not a {type(estimator).__name__}; give its last step."
+            f"save takes a stepnet estimator, got a {type(estimator).__name__}; of a pipeline, give the last step."
         )
     check_is_fitted(estimator)
     try:
@@ -56,7 +54,7 @@ def _content(estimator: BaseStep) -> dict[str, Any]:
         "version": VERSION,
         "estimator": type(estimator).__name__,
         "params": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
-        "targets": _targets(estimator),
+        "targets": estimator._targets(),
         "n_features": estimator.n_features_in_,
         "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist() or None,
         "columns": None if columns is None else columns.to_list(),
@@ -73,11 +71,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     except OSError as error:
         raise InvalidInputError(f"cannot read the model file {str(path)!r}: {error.strerror}.") from error
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ModelFileError(_damaged(path, f"it is not JSON ({error})")) from error
+        raise _damaged(path, f"it is not JSON ({error})") from error
     if isinstance(content, dict) and content.get("format") == "stepnet network":
         raise ModelFileError(f"{str(path)!r} is an exported network; give the model file that fit wrote.")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ModelFileError(_damaged(path, "it was not written by stepnet"))
+        raise _damaged(path, "it was not written by stepnet")
     if content.get("version") not in READABLE:
         raise ModelFileError(
             f"the model file {str(path)!r} has version {content.get('version')!r}; this stepnet reads {READABLE}. "
@@ -86,62 +84,37 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         return _estimator(content)
     except ModelFileError as error:
-        raise ModelFileError(_damaged(path, str(error))) from error
+        raise _damaged(path, str(error)) from error
     except (StepnetError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        raise ModelFileError(_damaged(path, f"{type(error).__name__}: {error}")) from error
-
-
-def _targets(estimator: BaseStep) -> dict[str, Any]:
-    """What predictions look like: the classes, or whether numbers come as one column."""
-    if isinstance(estimator, BaseStepClassifier):
-        return {"dtype": estimator.classes_.dtype.str, "classes": estimator.classes_.tolist()}
-    return {"is_flat": estimator._is_flat} if isinstance(estimator, StepRegressor) else {}
+        raise _damaged(path, f"{type(error).__name__}: {error}") from error
 
 
 def _estimator(content: dict[str, Any]) -> BaseStep:
-    estimator = _ESTIMATORS[content["estimator"]](
-        **{name: restored(value) for name, value in content["params"].items()}
-    )
-    network, targets = Network.from_dict(content["network"]), content["targets"]
-    last = network.layers[-1]
-    if network.n_features != content["n_features"] or last.activation.gives_numbers != ("classes" not in targets):
-        raise ModelFileError("network, features and targets do not fit together")
-    if isinstance(estimator, BaseStepClassifier):
-        estimator.classes_ = np.array(targets["classes"], dtype=np.dtype(targets["dtype"]))
-        n_answers = last.activation.n_answers(last.width)
-        if estimator.classes_.shape != (n_answers,):
-            raise ModelFileError("network and classes do not fit together")
-        kept = estimator.classes_.tolist()
-        if kept != targets["classes"] or list(map(type, kept)) != list(map(type, targets["classes"])):
-            raise ModelFileError("the classes do not fit their type")
-        if len(np.unique(estimator.classes_)) < n_answers:
-            raise ModelFileError("a class is there twice")
-    elif isinstance(estimator, StepRegressor):
-        estimator._is_flat = bool(targets["is_flat"])
-    elif isinstance(estimator, StepAutoencoder):
-        estimator.code_layer_ = len(checked_hidden(estimator.hidden))
-        if network.widths[estimator.code_layer_] != estimator.n_components or last.width != network.n_features:
-            raise ModelFileError("network and code do not fit together")
-    names = content["feature_names"]
+    parameters = {name: restored(value) for name, value in content["params"].items()}
+    estimator = _ESTIMATORS[content["estimator"]](**parameters)
+    network, targets, names = Network.from_dict(content["network"]), content["targets"], content["feature_names"]
+    is_of_numbers = network.layers[-1].activation.gives_numbers
+    if network.n_features != content["n_features"] or is_of_numbers != ("classes" not in targets):
+        raise ModelFileError("network, features and targets do not match")
+    estimator.network_, estimator.n_features_in_ = network, network.n_features
+    estimator._restore_targets(targets)
     if names is not None:
         if len(names) != network.n_features:
-            raise ModelFileError("the feature names do not fit the network")
+            raise ModelFileError("the feature names do not match the network")
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if content["columns"] is not None:
         estimator.columns_ = Columns.from_list(content["columns"])
         if estimator.columns_.features != names:
-            raise ModelFileError("the columns do not fit the feature names")
+            raise ModelFileError("the columns do not match the feature names")
     estimator.trace_ = tuple((float(seconds), float(loss), float(bound)) for seconds, loss, bound in content["trace"])
-    margin = content["certificate"].get("margin")
-    estimator.certificate_ = Certificate.from_dict(
-        content["certificate"] | {"margin": np.inf if margin is None else margin}
-    )
-    estimator.network_ = network
-    estimator.n_features_in_ = network.n_features
+    certificate = content["certificate"]
+    margin = np.inf if certificate.get("margin") is None else certificate["margin"]
+    estimator.certificate_ = Certificate.from_dict(certificate | {"margin": margin})
     return estimator
 
 
-def _damaged(path: str | os.PathLike[str], why: str) -> str:
-    return (
-        f"the model file {str(path)!r} is damaged: {why.rstrip('.')}. Write it again with stepnet.save or stepnet fit."
+def _damaged(path: str | os.PathLike[str], why: str) -> ModelFileError:
+    why = why.rstrip(".")
+    return ModelFileError(
+        f"the model file {str(path)!r} is damaged: {why}. Write it again with stepnet.save or stepnet fit."
     )

@@ -1,9 +1,12 @@
-"""Rows that come and go: partial_fit and forget."""
+"""OnlineStep: an estimator that trains on all rows at once (fit) or as they come and go (partial_fit, forget)."""
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,18 +14,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepnet.bounds.bound import Bound
 from stepnet.bounds.evidence import Subset
-from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
-from stepnet.estimators.base import BaseStep
+from stepnet.estimators.base import BaseStep, checked_n_jobs
+from stepnet.estimators.checkpoint import Checkpoint
+from stepnet.methods.base import Method
+from stepnet.methods.learn import Learn
+from stepnet.methods.registry import method_of
+from stepnet.methods.run import Run
+from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.problem.scaling import Scaling
 from stepnet.provers.pool import Pool
+from stepnet.runtime.limits import Budget
+from stepnet.runtime.memory import require
+from stepnet.runtime.progress import Callback
+from stepnet.runtime.view import showing
+
+_COPIES = 3  # of the rows during training, at most: sorted, scaled, and in use
 
 
 @dataclass(frozen=True)
 class Seen:
-    """All rows so far, in the order they came; of a fit the caller's own arrays, not copies."""
+    """All rows so far, in the order they came; after fit the caller's own arrays, not copies."""
 
     X: NDArray[Any]
     y: NDArray[Any]
@@ -37,7 +50,7 @@ class Seen:
     def with_(self, other: Seen) -> Seen:
         if self.y.shape[1:] != other.y.shape[1:]:
             raise InvalidInputError(
-                f"y has the shape {other.y.shape}, that of the earlier rows was {self.y.shape}; give it the same way."
+                f"y has shape {other.y.shape}, that of the earlier rows was {self.y.shape}; give it in the same form."
             )
         return Seen(
             np.vstack([self.X, other.X]), np.concatenate([self.y, other.y]), np.append(self.weights, other.weights)
@@ -46,42 +59,104 @@ class Seen:
     def without(self, rows: ArrayLike) -> Seen:
         kept = np.ones(len(self.X), dtype=bool)
         chosen = np.asarray(rows)
-        chosen = chosen if chosen.size else chosen.astype(np.int64)
         try:
-            kept[chosen] = False
+            kept[chosen if chosen.size else []] = False
         except IndexError as error:
             raise InvalidInputError(
-                f"forget() takes the numbers of rows from 0 to {len(kept) - 1}, in the order they came, or one boolean "
-                f"a row; {error}."
+                f"forget() takes row numbers from 0 to {len(kept) - 1}, in the order the rows came, or one boolean per "
+                f"row; {error}."
             ) from error
         if not kept.any():
-            raise InvalidInputError("forget() must leave at least one row; use a new estimator to begin anew.")
+            raise InvalidInputError("forget() must leave at least one row; to start over, use a new estimator.")
         return Seen(self.X[kept], self.y[kept], self.weights[kept])
 
 
-class OnlineMixin(BaseStep):
-    """Adds rows to those it has seen; the network so far is the start, what it proved still holds.
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineStep(BaseStep):
+    """Rows can be added to an earlier fit: its network is the warm start, and its bound still holds.
 
-    A network can only cost more on more rows, so a bound for the earlier rows is one for all.
+    More rows never make a network cheaper, so a bound for the earlier rows is a bound for all.
     """
 
-    _seen: Seen | None
-    _kind: Any
-    _scaling: Scaling
+    weights: Any = "real"
+    threshold: str | float = "neuron"
+    activation: Any = "step"
+    sparsity: Any = None
+    constraints: Any = None
+    method: str | Method = "prove"
+    time_limit: float = 60.0
+    gap: float = 0.0
+    n_jobs: int | None = 1
+    random_state: Any = None
+    verbose: int = 0
 
-    def forget(self, rows: ArrayLike) -> Any:
-        """Drop rows that :meth:`partial_fit` was given and train again, beginning with the network so far.
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        start: Network | None = None,
+        radius: ArrayLike | None = None,
+        on_incumbent: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Two or more classes of any type; for regression, numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            What it costs to misclassify a row; for regression, factors on the losses of rows.
+        start : Network, optional
+            The warm start.
+        radius : float or array-like of shape (n_samples,), optional
+            How far each row may be perturbed, in place of the radius of ``uncertainty``.
+        on_incumbent : callable, optional
+            Called with a :class:`~stepnet.runtime.progress.Progress` for every better network or bound and
+            from time to time in a long stage; returning True ends the fit. With several classes and
+            ``output="one_vs_one"``, called for every pair that is done, without a loss.
+        checkpoint : path, optional
+            A file that always holds the best verified network, bound and trace; written whole or not at all.
+        resume : bool
+            Whether to resume from the checkpoint if it exists; data and options must be the same.
+        """
+        budget = self._budget()
+        if checkpoint is not None and isinstance(method_of(self.method), Learn):
+            raise InvalidInputError(
+                "method='learn' has no network to keep before it ends; omit the checkpoint, or use method='prove'."
+            )
+        with self._all_or_nothing():
+            rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
+            require(
+                _COPIES * rows.nbytes,
+                f"training on {len(rows)} rows × {rows.shape[1]} features",
+                "Give them as float32, or fewer of them.",
+            )
+            self._keep_targets(targets, weights)
+            problem = self._problem_from(rows, targets, weights, self._radii(radius, len(rows)))
+            kept = None if checkpoint is None else Checkpoint.opened(checkpoint, self, problem, resume=resume)
+            self._solve(problem, budget, start, on_incumbent, kept)
+            has_radii = problem.dataset.radii is not None
+            self._remember(Seen.of(rows, targets, weights, by_fit=True, has_radii=has_radii), problem)
+        return self
+
+    def forget(self, rows: ArrayLike) -> Self:
+        """Drop rows that :meth:`partial_fit` was given and train again, with the current network as warm start.
 
         Parameters
         ----------
         rows : array-like of int or bool
-            Their numbers in the order they came, or one boolean for each row so far.
+            Their numbers in the order they came, or one boolean per row so far.
         """
         with self._all_or_nothing():
             self._fit_seen(self._rows_so_far().without(rows), keeps_bound=False)
         return self
 
-    def _add(self, X: Any, y: Any, sample_weight: Any, classes: ArrayLike | None = None) -> None:
+    def _add(self, X: Any, y: Any, sample_weight: Any, classes: ArrayLike | None = None) -> Self:
         """Train on all rows so far and these."""
         is_first = not hasattr(self, "network_")
         with self._all_or_nothing():
@@ -90,6 +165,7 @@ class OnlineMixin(BaseStep):
                 self._keep_targets(*((targets, weights) if classes is None else (np.asarray(classes), None)))
             new = Seen.of(rows, targets, weights)
             self._fit_seen(new if is_first else self._rows_so_far().with_(new), keeps_bound=not is_first)
+        return self
 
     def _rows_so_far(self) -> Seen:
         check_is_fitted(self)
@@ -101,7 +177,7 @@ class OnlineMixin(BaseStep):
             )
         if seen.has_radii:
             raise InvalidInputError(
-                "rows that came with radii of their own cannot be added to. Call fit on all rows with all radii and "
+                "no rows can be added after a fit with radius=. Call fit on all rows with all radii and "
                 "start=estimator.network_."
             )
         return seen
@@ -109,25 +185,57 @@ class OnlineMixin(BaseStep):
     def _fit_seen(self, seen: Seen, *, keeps_bound: bool) -> None:
         """Train on rows."""
         problem = self._problem_from(seen.X, seen.y, seen.weights)
-        is_same = getattr(self, "_kind", None) == _kind(problem)  # parameters may have been set anew
+        is_same = getattr(self, "_kind", None) == _kind(problem)  # parameters may have been changed
         before = self._earlier_data()
         known = self._known_bound(problem) if before is not None and keeps_bound and is_same else None
         pool = None if before is None else Pool(self.result_.subsystems).moved(before, problem.dataset)
-        self._solve(problem, self._budget(), self.network_ if is_same else None, None, known, pool)
+        self._solve(problem, self._budget(), self.network_ if is_same else None, known=known, pool=pool)
+        self._remember(seen, problem)
+
+    def _solve(
+        self,
+        problem: Problem,
+        budget: Budget,
+        start: Network | None,
+        on_incumbent: Callback | None = None,
+        checkpoint: Checkpoint | None = None,
+        *,
+        known: Bound | None = None,
+        pool: Pool | None = None,
+    ) -> None:
+        """Run the method and keep what it found; ``known`` is a bound that holds from the outset."""
+        method, seed = method_of(self.method), self._seed()
+        run = Run(problem, budget, checked_n_jobs(self.n_jobs), seed, method.plan(problem), pool or Pool())
+        if self.verbose > 1:
+            sys.stderr.write(f"{run.plan}\n")
+        reached = None if checkpoint is None else checkpoint.reached()
+        if reached is not None:
+            start, known, run.journal.earlier = reached.network, reached.bound, reached.trace
+            run.budget = budget = budget.after(reached.seconds)
+        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
+            if known is not None:
+                run.raise_bound(known)
+            write = None if checkpoint is None else lambda progress: checkpoint.keep_run(run)
+            told = None if on_incumbent is None else lambda now: now.network is not None and on_incumbent(now)
+            run.journal.callbacks = tuple(filter(None, (write, show, told)))
+            method.work(run, start)
+        result = run.result()
+        if checkpoint is not None:
+            checkpoint.keep_run(run)
+        self._keep(result, problem)
+
+    def _remember(self, seen: Seen, problem: Problem) -> None:
+        """Keep what a later call needs."""
         self._seen, self._kind, self._scaling = seen, _kind(problem), problem.scaling
 
-    def _remember(self, rows: Any, y: Any, weights: Any, problem: Problem) -> None:
-        self._seen = Seen.of(rows, y, weights, by_fit=True, has_radii=problem.dataset.radii is not None)
-        self._kind, self._scaling = _kind(problem), problem.scaling
-
     def __getstate__(self) -> Any:
-        """Rows that came by fit are not pickled: they may be many, and not for everyone's eyes."""
+        """Without the rows of a fit: they may be many, and confidential."""
         state = super().__getstate__()
         seen = state.get("_seen")
         return state | {"_seen": None} if seen is not None and seen.by_fit else state
 
     def _earlier_data(self) -> Dataset | None:
-        """The data of the certificate so far; None if there is none, or someone wrote into the arrays since."""
+        """The data of the current certificate; None if there are none, or the arrays were changed since."""
         if not hasattr(self, "network_"):
             return None
         seen = self._rows_so_far()
@@ -135,18 +243,14 @@ class OnlineMixin(BaseStep):
         return before if before.fingerprint == self.certificate_.fingerprint else None
 
     def _known_bound(self, problem: Problem) -> Bound | None:
-        """What the earlier rows prove for all; the units that a margin is meant in must be the same."""
-        if getattr(self, "class_weight", None) == "balanced":
-            return None  # new rows change the weights of the earlier ones
+        """The bound of the earlier rows as one for all; its scope is the same if a margin has the same units."""
+        if getattr(self, "class_weight", None) == "balanced" or problem.constraints.need_rows:
+            return None  # new rows change the weights of the earlier ones, or which networks are admitted
+        certificate = self.certificate_
         is_same = self._scaling.equals(problem.scaling) and not problem.loss.reads_values
-        return carried(self.certificate_, is_same_scope=is_same)
+        scope = certificate.scope if is_same else certificate.scope.of_earlier_rows()
+        return Bound(certificate.bound, scope, Subset.of(certificate.evidence))
 
 
 def _kind(problem: Problem) -> Any:
     return problem.architecture, problem.loss, problem.constraints, problem.uncertainty
-
-
-def carried(certificate: Certificate, *, is_same_scope: bool) -> Bound:
-    """A bound for some rows as one for more rows."""
-    scope = certificate.scope if is_same_scope else certificate.scope.of_earlier_rows()
-    return Bound(certificate.bound, scope, Subset.of(certificate.evidence))

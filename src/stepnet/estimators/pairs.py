@@ -1,11 +1,11 @@
-"""One network for each pair of classes: several classes by votes."""
+"""Several classes by votes: one network per pair of classes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,11 @@ from stepnet.runtime.progress import Callback, Progress
 
 
 def pair_problems(problem: Problem, n_classes: int) -> list[Problem]:
-    """For each pair a < b the rows of the two classes, b as class 1; pairs in lexical order."""
+    """For each pair a < b the rows of these classes, with b as class 1; pairs in lexicographic order."""
     dataset, problems = problem.dataset, []
     for a, b in combinations(range(n_classes), 2):
         members = (dataset.y == a) | (dataset.y == b)
-        if not members.any():  # neither class has come yet: any network will do
+        if not members.any():  # neither class has rows yet: any network will do
             members[0] = True
         radii = None if dataset.radii is None else dataset.radii[members]
         rows = Dataset.from_rows(dataset.X[members], dataset.y[members] == b, dataset.weights[members], radii)
@@ -37,17 +37,14 @@ def pair_problems(problem: Problem, n_classes: int) -> list[Problem]:
 
 
 def require_votes(problem: Problem, n_classes: int, n_rounds: int = 1) -> None:
-    """Raise if the vote, all pairs side by side in one network, would not fit into memory."""
+    """Raise if the vote, all pairs side by side in one network, would not fit in memory."""
     n_networks = n_rounds * n_classes * (n_classes - 1) // 2
-    below = problem.dataset.n_features
-    entries = 0
-    for number, width in enumerate(problem.architecture.widths):
-        entries += n_networks * width * (n_networks if number else 1) * below
-        below = width
+    first, *above = pairwise((problem.dataset.n_features, *problem.architecture.widths))
+    entries = n_networks * math.prod(first) + n_networks**2 * sum(map(math.prod, above))
     require(
         2 * 8.0 * entries,
-        f"the vote of {n_networks} networks, a pair of {n_classes} classes each,",
-        "Use output='one_hot' or 'ordinal', or fewer classes; for numbers, a regressor.",
+        f"the vote of {n_networks} networks, each for two of {n_classes} classes,",
+        "Use output='one_hot' or 'ordinal', or fewer classes; to predict numbers, StepRegressor.",
     )
 
 
@@ -62,9 +59,9 @@ def train_pairs(
     checkpoint: Checkpoint | None = None,
     callbacks: Iterable[Callback] = (),
 ) -> list[Network]:
-    """The networks of all pairs, each with its share of the time and a seed of its own.
+    """The networks of all pairs, each with its share of the time and its own seed.
 
-    Callbacks are told of each pair that is done; there is no loss to tell before the vote.
+    Callbacks are called for each pair that is done, without a loss: only the vote has one.
     """
     require_votes(problem, n_classes)
     problems = pair_problems(problem, n_classes)
@@ -72,16 +69,10 @@ def train_pairs(
     before = [None if checkpoint is None else checkpoint.reached(f"pair {number}") for number in range(len(problems))]
     networks = [None if one is None else one.network for one in before]
     open_pairs = [number for number, one in enumerate(before) if one is None or not one.is_final]
+    shares = [min(1.0, jobs / left) for left in range(len(open_pairs), 0, -1)]
     tasks: list[tuple[Any, ...]] = [
-        (
-            problems[number],
-            method,
-            seed + number,
-            budget,
-            min(1.0, jobs / (len(open_pairs) - place)),
-            networks[number] or (starts and starts[number]),
-        )
-        for place, number in enumerate(open_pairs)
+        (problems[number], method, seed + number, budget, share, networks[number] or (starts and starts[number]))
+        for number, share in zip(open_pairs, shares, strict=True)
     ]
     for number, found in zip(open_pairs, in_order(train_pair, tasks, n_jobs), strict=True):
         networks[number] = found.network
@@ -99,7 +90,7 @@ def train_pairs(
 def train_pair(
     problem: Problem, method: Method, seed: int, budget: Budget, share: float, start: Network | None = None
 ) -> Reached:
-    """One pair's network; runs in any thread, process or machine."""
+    """The network of one pair; runs in any thread or process, or on any machine."""
     left = budget.remaining
     part = budget.until(budget.elapsed + share * left) if np.isfinite(left) else budget
     run = Run(problem, part, seed=seed % 2**31)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from stepnet.errors import InvalidInputError
+from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import FLOATS, checked_weights
-from stepnet.estimators.online import OnlineMixin
+from stepnet.estimators.online import OnlineStep
 from stepnet.methods.base import Method
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Network
@@ -23,8 +24,9 @@ from stepnet.runtime.numbers import is_integer
 from stepnet.runtime.progress import Callback
 
 
-class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineMixin):  # type: ignore[misc]
-    """Step neurons that code every row by a few bits, and a network that makes the row of them again.
+@dataclass(eq=False, repr=False)
+class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineStep):  # type: ignore[misc]
+    """Step neurons that encode every row as a few bits, and a network that reconstructs the row from them.
 
     Parameters
     ----------
@@ -35,13 +37,13 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineM
     decoder : tuple of int or None, default=None
         Widths of the layers between the code and the output; None: those of ``hidden`` in reverse.
     weights, threshold, activation
-        Of the step neurons; see :class:`StepRegressor`. The last layer is real.
+        Of the step neurons; see :class:`StepRegressor`. The last layer has real weights.
     loss : "squared", "absolute" or an object, default="squared"
-        What training makes small: the error of the reconstruction.
+        What training minimises: the error of the reconstruction.
     sparsity, constraints
         See :class:`StepClassifier`.
     method : "learn", "prove", "search", "exact", "alternating" or a method object, default="learn"
-        ``"learn"`` for codes of new rows; proofs are for few rows and bits.
+        ``"learn"`` for codes of new rows; proofs suit few rows and bits.
     time_limit, gap, n_jobs, random_state, verbose
         See :class:`StepRegressor`.
 
@@ -66,42 +68,14 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineM
     ('int8', True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 16,
-        *,
-        hidden: tuple[int, ...] = (),
-        decoder: tuple[int, ...] | None = None,
-        weights: Any = "real",
-        threshold: str | float = "neuron",
-        activation: Any = "step",
-        loss: Any = "squared",
-        sparsity: Any = None,
-        constraints: Any = None,
-        method: str | Method = "learn",
-        time_limit: float = 60.0,
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
-        self.decoder = decoder
-        self.weights = weights
-        self.threshold = threshold
-        self.activation = activation
-        self.loss = loss
-        self.sparsity = sparsity
-        self.constraints = constraints
-        self.method = method
-        self.time_limit = time_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = 16
+    _: KW_ONLY
+    hidden: tuple[int, ...] = ()
+    decoder: tuple[int, ...] | None = None
+    loss: Any = "squared"
+    method: str | Method = "learn"
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: ArrayLike,
         y: Any = None,
@@ -111,40 +85,37 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineM
         on_incumbent: Callback | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
-    ) -> StepAutoencoder:
+    ) -> Self:
         """Train; ``y`` is ignored, the others are as for :meth:`StepClassifier.fit`."""
-        self._fit(X, None, sample_weight, start, on_incumbent, None, checkpoint, resume)
-        return self
+        options: Any = {"start": start, "on_incumbent": on_incumbent, "checkpoint": checkpoint, "resume": resume}
+        return super().fit(X, X, sample_weight, **options)
 
-    def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> StepAutoencoder:
-        """Add rows to those of earlier calls and train on all of them, beginning with the network so far."""
-        self._add(X, None, sample_weight)
-        return self
+    def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Add rows to those of earlier calls and train on all of them, with the current network as warm start."""
+        return self._add(X, None, sample_weight)
 
     def transform(self, X: ArrayLike) -> NDArray[np.int8]:
         """The code of every row: 0 or 1 in each of ``n_components`` columns (for staircases, the level)."""
-        check_is_fitted(self)
-        levels = self.network_.levels(validate_data(self, X, reset=False, dtype=FLOATS))
-        return levels[self.code_layer_].astype(np.int8)
+        rows = self._new_rows(X)
+        return self.network_.levels(rows)[self.code_layer_].astype(np.int8)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The rows that codes stand for."""
+        """The rows that are reconstructed from codes."""
         check_is_fitted(self)
         codes = check_array(X, dtype=FLOATS)
         layer = self.network_.layers[self.code_layer_]
         n_levels = len(layer.activation.values)
         if codes.shape[1] != layer.width or not np.isin(codes, np.arange(n_levels)).all():
             raise InvalidInputError(
-                f"codes must have {layer.width} columns of numbers from 0 to {n_levels - 1}, as transform gives them; "
-                f"got shape {codes.shape}."
+                f"codes must have {layer.width} columns of numbers from 0 to {n_levels - 1}, as transform returns; got "
+                f"shape {codes.shape}."
             )
         above = Network(self.network_.layers[self.code_layer_ + 1 :])
         return np.asarray(above.predict(layer.outputs(codes.astype(np.int16))))
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """The share of the variance of the rows that their codes keep: 1 for a perfect reconstruction."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, dtype=FLOATS)
+        rows = self._new_rows(X)
         lost = ((self.network_.predict(rows) - rows) ** 2).sum()
         return float(1.0 - lost / max(((rows - rows.mean(axis=0)) ** 2).sum(), 1e-300))
 
@@ -155,6 +126,12 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineM
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         rows = validate_data(self, X, reset=reset, dtype=FLOATS)
         return rows, rows, checked_weights(sample_weight, rows)
+
+    def _restore_targets(self, targets: dict[str, Any]) -> None:
+        self.code_layer_ = len(checked_hidden(self.hidden))
+        network = self.network_
+        if network.widths[self.code_layer_] != self.n_components or network.widths[-1] != network.n_features:
+            raise ModelFileError("network and code do not match")
 
     def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         if not is_integer(self.n_components) or self.n_components < 1:

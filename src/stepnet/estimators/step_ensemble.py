@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepnet.errors import InvalidInputError, NoNetworkError
-from stepnet.estimators.base import FLOATS, checked_n_jobs
+from stepnet.estimators.base import checked_n_jobs
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.pairs import pair_problems, require_votes, train_pair
 from stepnet.methods.base import Method
@@ -28,29 +27,30 @@ from stepnet.runtime.parallel import in_order
 from stepnet.search.descent.descent import descend_network
 
 
+@dataclass(eq=False, repr=False)
 class StepEnsembleClassifier(BaseStepClassifier):
     """Several learned step networks vote; the vote is itself a step network with one more layer.
 
-    More than two classes are told apart pair by pair: every round of networks votes on every pair.
+    More than two classes are predicted by votes on every pair of them, with ``n_estimators`` networks per pair.
 
     Parameters
     ----------
     n_estimators : int, default=9
-        Networks that vote; odd numbers have no ties.
+        Networks that vote; with an odd number there are no ties.
     hidden : tuple of int, default=(25,)
         Hidden widths of each member.
     method : Learn or None, default=None
-        How members are trained; None is ``Learn(strength=0.7)``: among several, each may be
-        regularised less. Where rows are uncertain another method object, None for ``Prove()``.
+        How members are trained; None is ``Learn(strength=0.7)``: members of a vote need less regularisation.
+        With ``uncertainty``, any method object; None is ``Prove()``.
     uncertainty : Ball, Polyhedron or None, default=None
-        How far rows may be moved. Then members are trained for the worst case, each on a sample of the rows, and
-        the certificate has the worst case of the vote.
+        How far rows may be perturbed. Members are then trained for the worst case, each on rows drawn at random,
+        and the certificate states the worst case of the vote.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
     time_limit : float, default=60
         Seconds for the whole fit.
     n_jobs : int, default=1
-        Members trained at once; -1 for all cores, None for what joblib is configured for, such as a
+        Members trained in parallel; -1 for all cores, None for what joblib is configured for, such as a
         Dask cluster. The networks do not depend on it.
     random_state : int, RandomState instance or None, default=None
 
@@ -60,45 +60,29 @@ class StepEnsembleClassifier(BaseStepClassifier):
         The vote as one network.
     members_ : list of Network
     certificate_ : Certificate
-        Of the vote; its bound is the free bound, which holds for every classifier.
+        Of the vote; its bound needs no solver and holds for every classifier.
     classes_ : ndarray
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if ``X`` had them
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 9,
-        *,
-        hidden: tuple[int, ...] = (25,),
-        method: Method | None = None,
-        uncertainty: Any = None,
-        class_weight: Any = None,
-        time_limit: float = 60.0,
-        n_jobs: int | None = 1,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.hidden = hidden
-        self.class_weight = class_weight
-        self.method = method
-        self.uncertainty = uncertainty
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_estimators: int = 9
+    _: KW_ONLY
+    hidden: tuple[int, ...] = (25,)
+    method: Method | None = None
+    uncertainty: Any = None
+    class_weight: Any = None
+    time_limit: float = 60.0
+    n_jobs: int | None = 1
+    random_state: Any = None
 
     weights, threshold, gap = "real", "neuron", 0.0  # of every member
     activation, output, loss = "step", "one_vs_one", "misclassified"
     sparsity = constraints = None
 
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        radius: ArrayLike | None = None,
-    ) -> StepEnsembleClassifier:
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, radius: ArrayLike | None = None
+    ) -> Self:
         """Train the members and join them; ``radius`` as for :meth:`StepClassifier.fit`."""
         budget, n_jobs = self._budget(), checked_n_jobs(self.n_jobs)
         if not is_integer(self.n_estimators) or self.n_estimators < 1:
@@ -106,13 +90,12 @@ class StepEnsembleClassifier(BaseStepClassifier):
         method = self._checked_method()
         with self._all_or_nothing():
             problem = self._problem(X, y, sample_weight, radius)
-            seed = self._seed()
-            n_classes = len(self.classes_)
+            seed, n_classes = self._seed(), len(self.classes_)
             parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
             method.plan(parts[0])
             if n_classes > 2:
                 require_votes(problem, n_classes, self.n_estimators)
-            self.members_ = _train_members(parts, self.n_estimators, method, seed, budget, n_jobs)
+            self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs)
             network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
             votes = vote_problem(problem, network)
             self._keep(vote_result(votes, network, budget), votes)
@@ -120,8 +103,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The share of the votes for each class."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, dtype=FLOATS)
+        rows = self._new_rows(X)
         if len(self.classes_) == 2:
             share = self.network_.levels(rows)[-2].mean(axis=1)
             return np.column_stack([1 - share, share])
@@ -143,44 +125,37 @@ class StepEnsembleClassifier(BaseStepClassifier):
 def _train_members(
     problems: list[Problem], n_members: int, method: Method, seed: int, budget: Budget, n_jobs: int | None
 ) -> list[Network]:
-    """Rounds of one network a problem; an interrupt or the time limit ends with the rounds there are."""
+    """Rounds of one network per problem; an interrupt or the time limit keeps the rounds that are complete."""
     jobs, total = max(1, int(effective_n_jobs(n_jobs))), n_members * len(problems)
+    seeds = [[seed, *place] for place in np.ndindex((n_members, len(problems)) if len(problems) > 1 else (n_members,))]
     arguments = [
-        (
-            problem,
-            [seed, number, pair] if len(problems) > 1 else [seed, number],
-            method,
-            budget,
-            min(1.0, jobs / (total - number * len(problems) - pair)),
-        )
-        for number in range(n_members)
-        for pair, problem in enumerate(problems)
+        (problem, own, method, budget, min(1.0, jobs / (total - place)))
+        for place, (problem, own) in enumerate(zip(problems * n_members, seeds, strict=True))
     ]
     members: list[Network] = []
     with budget.catching_interrupts():
         for member in in_order(train_member, arguments, n_jobs):
             members.append(member)
-            is_round = len(members) % len(problems) == 0
-            if budget.stop_reason and is_round:
+            if budget.stop_reason and len(members) % len(problems) == 0:
                 break
     if not members:
-        raise NoNetworkError("no member was trained within the time limit; give more time.")
+        raise NoNetworkError("no member was trained within the time limit; raise time_limit.")
     return members
 
 
 def train_member(problem: Problem, seed: list[int], method: Method, budget: Budget, share: float) -> Network:
-    """One member; runs in any thread, process or machine."""
+    """One member; runs in any thread or process, or on any machine."""
     if isinstance(method, Learn):
         should_stop = partial(getattr, budget, "stop_reason")
         return descend_network(problem, seed=seed, options=method.options, should_stop=should_stop)
-    return train_pair(_sampled(problem, seed), method, seed[0] + seed[1], budget, share).network
+    return train_pair(_bootstrapped(problem, seed), method, seed[0] + seed[1], budget, share).network
 
 
-def _sampled(problem: Problem, seed: list[int]) -> Problem:
-    """With as many rows drawn from the rows, those drawn twice twice as heavy."""
+def _bootstrapped(problem: Problem, seed: list[int]) -> Problem:
+    """The problem on a bootstrap of its rows; a row that is drawn twice weighs twice as much."""
     dataset = problem.dataset
     drawn = np.random.default_rng(seed).multinomial(dataset.n_rows, np.full(dataset.n_rows, 1 / dataset.n_rows))
     if len(np.unique(dataset.y[drawn > 0])) < len(np.unique(dataset.y)):
         return problem
-    sample = Dataset.from_rows(dataset.X, dataset.y, dataset.weights * drawn, dataset.radii)
-    return replace(problem, dataset=sample)
+    weighted = Dataset.from_rows(dataset.X, dataset.y, dataset.weights * drawn, dataset.radii)
+    return replace(problem, dataset=weighted)

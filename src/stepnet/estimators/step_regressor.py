@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stepnet.estimators.base import FLOATS
-from stepnet.estimators.online import OnlineMixin
-from stepnet.methods.base import Method
+from stepnet.estimators.online import OnlineStep
 from stepnet.model.activations.identity import IDENTITY
-from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.runtime.progress import Callback
 
 
-class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
-    """Numbers predicted by step neurons and a last layer of real weights, with a proof of how good that is.
+@dataclass(eq=False, repr=False)
+class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
+    """A regressor of step neurons and a last layer of real weights, with a proof of how good it is.
 
     Parameters
     ----------
@@ -31,28 +27,28 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
     weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
         Values that the weights of the step neurons may take. Weights of the last layer are real.
     threshold : "neuron", "layer" or float, default="neuron"
-        Thresholds of the step neurons: one learned by each, one by a layer, or a fixed number for all.
+        Thresholds of the step neurons: one learned per neuron, one per layer, or a fixed number for all.
     activation : "step", "sign" or Staircase, default="step"
-        What hidden neurons hand on.
+        The outputs of hidden neurons.
     loss : "squared", "absolute", Squared(ridge=..., bound=...) or Absolute(bound=...), default="squared"
-        What training makes small, summed over rows and outputs. ``ridge`` times the squared weights of the
-        last layer comes on top; none of these weights is larger than ``bound``.
+        What training minimises, summed over rows and outputs. ``ridge`` times the squared weights of the
+        last layer is added; none of these weights is larger than ``bound``.
     intercept : bool, default=True
         Whether outputs have one.
     sparsity : int, tuple or None, default=None
-        The largest number of non-zero weights in all layers, output included, or in each layer (None: any).
+        The largest number of non-zero weights in total, output included, or per layer (None: any).
     constraints : sequence of Constraint, Raises and Lowers, default=None
         Linear constraints on weights.
     uncertainty : Ball, Polyhedron or None, default=None
-        How far rows may be moved. Then training makes the loss after the worst moves small.
+        How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
     method : "prove", "learn", "search", "exact", "alternating" or a method object, default="prove"
         ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for good predictions of new rows.
     time_limit : float, default=60
         Seconds for the whole fit. The best verified network so far is kept.
     gap : float, default=0
-        Stop when (loss - bound) / loss is not above it.
+        Stop when (loss - bound) / loss is at most this.
     n_jobs : int, default=1
-        Jobs for independent pieces of work, and threads of solvers.
+        Parallel jobs, and threads of solvers.
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
         1 shows progress on standard error.
@@ -62,8 +58,8 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
     network_ : Network
         The trained network, in the units of ``X`` and ``y``.
     certificate_ : Certificate
-        Verified loss, bound, gap, status, scope, proof. Losses closer than four millionths of that of the
-        best constant count as equal.
+        Verified loss, bound, gap, status, scope, proof. Losses count as equal if they differ by less than
+        four millionths of the loss of the best constant.
     result_ : Result
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if ``X`` had them
@@ -76,91 +72,32 @@ class StepRegressor(RegressorMixin, OnlineMixin):  # type: ignore[misc]
     ('OPTIMAL', [7.0, 2.0, 4.0])
     """
 
+    hidden: tuple[int, ...] = (25,)
+    _: KW_ONLY
+    loss: Any = "squared"
+    intercept: bool = True
+    uncertainty: Any = None
+
     _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
 
-    def __init__(
-        self,
-        hidden: tuple[int, ...] = (25,),
-        *,
-        weights: Any = "real",
-        threshold: str | float = "neuron",
-        activation: Any = "step",
-        loss: Any = "squared",
-        intercept: bool = True,
-        sparsity: Any = None,
-        constraints: Any = None,
-        uncertainty: Any = None,
-        method: str | Method = "prove",
-        time_limit: float = 60.0,
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.weights = weights
-        self.threshold = threshold
-        self.activation = activation
-        self.loss = loss
-        self.intercept = intercept
-        self.sparsity = sparsity
-        self.constraints = constraints
-        self.uncertainty = uncertainty
-        self.method = method
-        self.time_limit = time_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        start: Network | None = None,
-        radius: ArrayLike | None = None,
-        on_incumbent: Callback | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-    ) -> StepRegressor:
-        """Train.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array-like of shape (n_samples,), optional
-            Factors on the losses of rows.
-        start : Network, optional
-            A network to begin with.
-        radius : float or array-like of shape (n_samples,), optional
-            How far each row may be moved, in place of the radius of ``uncertainty``.
-        on_incumbent : callable, optional
-            Called with a :class:`~stepnet.runtime.progress.Progress` for every better network or bound;
-            returning True ends the fit.
-        checkpoint : path, optional
-            A file that always holds the best verified network, bound and trace; written whole or not at all.
-        resume : bool
-            Whether to go on from the checkpoint, if it is there; it must be of the same data and options.
-        """
-        self._fit(X, y, sample_weight, start, on_incumbent, radius, checkpoint, resume)
-        return self
-
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StepRegressor:
-        """Add rows to those of earlier calls and train on all of them, beginning with the network so far."""
-        self._add(X, y, sample_weight)
-        return self
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Add rows to those of earlier calls and train on all of them, with the current network as warm start."""
+        return self._add(X, y, sample_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The numbers of every row, accurate to the last digit; one column a target if there were several."""
-        check_is_fitted(self)
-        numbers = self.network_.predict(validate_data(self, X, reset=False, dtype=FLOATS))
+        """The numbers of every row, accurate to the last digit; one column per target if there were several."""
+        rows = self._new_rows(X)
+        numbers = self.network_.predict(rows)
         return np.asarray(numbers[:, 0] if self._is_flat else numbers)
 
     def _keep_targets(self, y: Any, weights: Any) -> None:
         self._is_flat = y.ndim == 1
+
+    def _targets(self) -> dict[str, Any]:
+        return {"is_flat": self._is_flat}
+
+    def _restore_targets(self, targets: dict[str, Any]) -> None:
+        self._is_flat = bool(targets["is_flat"])
 
     def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         dataset = Dataset.from_numbers(rows, y, weights, radii)

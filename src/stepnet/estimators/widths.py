@@ -1,4 +1,4 @@
-"""Widths: how many neurons does a loss take? The best loss of every width, proven from both sides."""
+"""Widths: the fewest neurons that reach a loss, and the best loss of every width, proven from both sides."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from stepnet.runtime.plots import require_plots, write_plot
 
 @dataclass(frozen=True)
 class Width:
-    """The best network of one width, and what is proven of it."""
+    """The best network of one width, and its certificate."""
 
     width: int
     certificate: Certificate
@@ -36,7 +36,7 @@ class Width:
 
     @property
     def bound(self) -> float:
-        """No network of this width that the certificate speaks of has a smaller loss."""
+        """No network of this width within the scope of the certificate has a smaller loss."""
         return self.certificate.bound
 
 
@@ -49,7 +49,7 @@ class Widths:
     loss : float
         The loss to reach.
     curve : tuple of Width
-        From one neuron on, to the first width that reaches it.
+        From one neuron to the first width that reaches it.
     """
 
     loss: float
@@ -57,17 +57,17 @@ class Widths:
 
     @property
     def enough(self) -> int | None:
-        """So many neurons reach the loss, as a network shows; None if no width that was tried does."""
+        """The fewest neurons with which a network reached the loss; None if none did."""
         return next((one.width for one in self.curve if one.loss <= self.loss), None)
 
     @property
     def needed(self) -> int:
-        """No fewer neurons do, as bounds show."""
+        """The fewest neurons that the bounds leave possible."""
         return next((one.width for one in self.curve if one.bound <= self.loss), len(self.curve) + 1)
 
     @property
     def smallest(self) -> int | None:
-        """The fewest neurons, if that is proven."""
+        """The fewest neurons that reach the loss, if that is proven."""
         return self.enough if self.enough == self.needed else None
 
     def __str__(self) -> str:
@@ -79,17 +79,16 @@ class Widths:
 
     @property
     def answer(self) -> str:
-        """In one sentence."""
-        neurons = "1 neuron reaches" if self.enough == 1 else f"{self.enough} neurons reach"
+        """The result in one sentence."""
+        if self.enough == 1:
+            return f"1 neuron reaches loss {self.loss:g}."
         if self.smallest is not None:
-            return f"{neurons} loss {self.loss:g}{'' if self.enough == 1 else ', and no fewer do'}."
-        at_least = f"at least {self.needed} are needed"
+            return f"{self.smallest} neurons reach loss {self.loss:g}, and no fewer do."
+        needed = f"at least {self.needed} {'is' if self.needed == 1 else 'are'} needed"
+        if self.enough is not None:
+            return f"{self.enough} neurons reach loss {self.loss:g}; {needed}."
         tried = "1 neuron" if len(self.curve) == 1 else f"{len(self.curve)} neurons"
-        return (
-            f"{neurons} loss {self.loss:g}; {at_least}."
-            if self.enough
-            else (f"Loss {self.loss:g} was not reached with {tried}; {at_least}.")
-        )
+        return f"Loss {self.loss:g} was not reached with {tried}; {needed}."
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw losses and bounds over the width."""
@@ -99,16 +98,12 @@ class Widths:
 
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.subplots()
-        widths = [one.width for one in self.curve]
-        axes.vlines(widths, [one.bound for one in self.curve], [one.loss for one in self.curve], color="0.6", zorder=1)
-        axes.plot(widths, [one.loss for one in self.curve], "o-", label="best network, exact loss")
-        axes.plot(widths, [one.bound for one in self.curve], "_", color="black", markersize=14, label="proven bound")
+        widths, losses, bounds = zip(*((one.width, one.loss, one.bound) for one in self.curve), strict=True)
+        axes.vlines(widths, bounds, losses, color="0.6", zorder=1)
+        axes.plot(widths, losses, "o-", label="best network, exact loss")
+        axes.plot(widths, bounds, "_", color="black", markersize=14, label="proven bound")
         axes.axhline(self.loss, color="0.6", linestyle=":", linewidth=1)
-        axes.set(
-            xlabel="hidden neurons",
-            ylabel="weight of misclassified rows",
-            ylim=(-0.02 * self.curve[0].loss - 0.1, None),
-        )
+        axes.set(xlabel="hidden neurons", ylabel="weight of misclassified rows", ylim=(-0.02 * losses[0] - 0.1, None))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_title(self.answer, fontsize=10)
         axes.legend(frameon=False)
@@ -138,14 +133,14 @@ def smallest_width(
     most : int
         The largest width to try. Proofs for all networks go up to 5.
     time_limit : float or None
-        Seconds in all. Each width gets an equal share of what is left.
+        Seconds in total. Each width gets an equal share of the time that is left.
     show : callable
-        Told of every width when it is done.
+        Called with every width when it is done.
     """
     if not is_finite_number(loss) or loss < 0:
-        raise InvalidInputError(f"loss={loss!r} must be a number that is not negative.")
+        raise InvalidInputError(f"loss={loss!r} must be a non-negative number.")
     if not is_integer(most) or most < 1:
-        raise InvalidInputError(f"most={most!r} must be a positive integer.")
+        raise InvalidInputError(f"most={most!r} must be a positive integer, such as 5.")
     whole, pool, curve = Budget(checked_limit(time_limit)), Pool(), list[Width]()
     network: Network | None = None
     for width in range(1, most + 1):
@@ -165,7 +160,7 @@ def smallest_width(
 
 
 def _widened(network: Network) -> Network:
-    """One more hidden neuron, which the output ignores."""
+    """The network with one more hidden neuron, which the output ignores."""
     hidden, output = network.layers
     zeros = np.zeros((1, network.n_features))
     wider = Layer(np.vstack([hidden.weights, zeros]), np.append(hidden.thresholds, 0.0), hidden.activation)

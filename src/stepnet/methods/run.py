@@ -43,7 +43,7 @@ class Run:
     bound: Bound = field(default_factory=Bound)
     free_bound: Bound = field(default_factory=Bound)  # the best one that holds for all networks
     fewest: Bound | None = None  # on the number of non-zero weights at this loss
-    found_by: str = ""  # the stage in which loss and bound met
+    found_by: str = ""  # the stage that found the network
     stage: str = "start"  # the current stage, in words that fit after "a network found by"
     share: float | None = None  # how much of the stage is done, if known
     evaluation_time: float = 0.0  # of the slowest exact evaluation
@@ -114,7 +114,7 @@ class Run:
             self._report()
 
     def _keep(self, network: Network, loss: float) -> None:
-        self.network, self.loss = network, loss
+        self.network, self.loss, self.found_by = network, loss, self.stage
         self._report()
 
     # Time.
@@ -176,8 +176,6 @@ class Run:
             self._report()
 
     def _report(self) -> None:
-        if not self.found_by and self.network is not None and self.is_proven:
-            self.found_by = self.stage
         bound, elapsed = min(self.bound.value, self.loss), self.budget.elapsed
         if self.journal.tell(Progress(elapsed, self.loss, bound, self.gap, self.stage, self.network, self.share)):
             self.budget.stop("callback")
@@ -196,7 +194,7 @@ class Run:
             self.best_bound,
             reached or self.budget.stop_reason or journal.trouble or ("time" if is_late else "finished"),
             self.budget.elapsed,
-            self.found_by if reached == "proven" else "",
+            self.found_by,
             tuple(journal.claims),
             tuple(journal.trace),
             self.fewest,

@@ -112,10 +112,14 @@ class Problem:
         """What the rows stand for, where they are points of fewer rows."""
         return self.uncertainty if isinstance(self.uncertainty, Scenarios) else None
 
-    @cached_property
+    @property
     def nominal(self) -> Problem:
-        """The same without any move."""
-        return self if self.uncertainty is None else replace(self, uncertainty=None)
+        """The same problem without perturbations."""
+        return self if self.uncertainty is None else self._nominal
+
+    @cached_property
+    def _nominal(self) -> Problem:
+        return replace(self, uncertainty=None)
 
     def refuses(self, network: Network) -> str | None:
         """Why the network is not one of this problem, or None if it is."""

@@ -1,8 +1,7 @@
-"""Columns: how the cells of a table become the features of a network, learned once and repeated for new rows.
+"""Columns: how the cells of a table become features, learned from the training rows and repeated for new rows.
 
-True and false are 1 and 0. Other text becomes numbers by one feature a category (``one_hot``) or by the number of
-the category in the order of the alphabet (``codes``); missing cells take a value that was computed from the
-training rows.
+True and false are 1 and 0. Other text becomes one feature per category (``one_hot``) or the number of the category
+in alphabetical order (``codes``); missing cells take a value that was computed from the training rows.
 """
 
 from __future__ import annotations
@@ -25,9 +24,12 @@ Floats = NDArray[np.float64]
 
 ENCODINGS = ("one_hot", "codes")
 IMPUTATIONS = ("mean", "median", "most_frequent")
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})  # in any case, with blanks around
+MISSING = frozenset(
+    {"", "na", "n/a", "nan", "null", "none", "?"}
+)  # in upper or lower case, with or without blanks around it
 TRUTH = {"true": 1.0, "false": 0.0}
 _MOST_CATEGORIES, _FEW_CATEGORIES = 200, 10
+_NO_COMMAS = "Write numbers with a decimal point, without a thousands separator."
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
@@ -39,7 +41,7 @@ def is_missing(cell: Any) -> bool:
 
 @dataclass(frozen=True)
 class Column:
-    """One column: numbers, or text with its categories; ``fill`` stands in for missing cells, if there is one."""
+    """One column: numbers, or text with its categories; ``fill``, if given, replaces missing cells."""
 
     name: str
     encoding: str | None = None
@@ -54,7 +56,10 @@ class Column:
 
     def describe(self) -> list[str]:
         """What each feature is, in words."""
-        filled = "" if self.fill is None else f"; where {self.name} is missing, {self._filled_text()}"
+        filled = ""
+        if self.fill is not None:
+            value = f"it counts as {self.fill!r}" if self.encoding else f"{self.fill:g}"
+            filled = f"; where {self.name} is missing, {value}"
         if self.encoding == "one_hot":
             return [f"1 where {self.name} is {category!r}, else 0{filled}" for category in self.categories]
         if self.encoding == "codes":
@@ -62,11 +67,8 @@ class Column:
             return [f"the code of {self.name}: {codes}{filled}"]
         return [f"{self.name}{filled}"]
 
-    def _filled_text(self) -> str:
-        return f"it counts as {self.fill!r}" if self.encoding else f"{self.fill:g}"
-
     def numbers(self, cells: Cells, where: str) -> Floats:
-        """The features of the cells, one column each."""
+        """The features of the cells, one column per feature."""
         if self.encoding is None:
             return self._filled(cells, where)[:, None]
         code_of = {category: code for code, category in enumerate(self.categories)}
@@ -80,34 +82,27 @@ class Column:
 
     def _unknown(self, cell: Any) -> str:
         if is_missing(cell):
-            return "the cell is empty, and the model was trained without --impute. Fill it in, or train with --impute."
+            return "the cell is empty, but the model was trained without --impute. Fill it in, or train with --impute."
         known = ", ".join(map(repr, self.categories[:10])) + (", ..." if len(self.categories) > 10 else "")
-        return f"{cell!r} did not occur in training; known are {known}. Replace it, or train on rows that have it."
+        return f"{cell!r} did not occur in training (known: {known}). Replace it, or train on rows that have it."
 
     def _trouble(self, cell: Any) -> str:
         left_out = f"or leave the column out, --drop {shlex.quote(self.name)}."
         if is_missing(cell):
-            return (
-                f"the cell is empty. Fill it in; or train with --impute median (or mean, most_frequent, a number), "
-                f"{left_out}"
-            )
+            others = "(or mean, most_frequent, a number)"
+            return f"the cell is empty. Fill it in; or train with --impute median {others}, {left_out}"
         if isinstance(cell, float | int) or not math.isnan(_float(cell)):
             return f"{float(cell)} is not a finite number. Correct it, {left_out}"
         if _DECIMAL_COMMA.fullmatch(_text(cell)):
-            return f"{cell!r} has a comma. Write numbers with a decimal point, and thousands without any sign."
+            return f"{cell!r} has a comma. {_NO_COMMAS}"
         return f"{cell!r} is not a finite number. Correct it; or train with --encode one_hot (or codes), {left_out}"
 
     def _filled(self, cells: Cells, where: str) -> Floats:
         numbers = as_floats(cells)
-        missing = np.flatnonzero(np.isnan(numbers))
-        bad = [i for i in missing.tolist() if not is_missing(cells[i])] + np.flatnonzero(np.isinf(numbers)).tolist()
-        if bad or (len(missing) and self.fill is None):
-            first = min([*bad, *([] if self.fill is not None else missing.tolist())])
-            raise InvalidInputError(
-                f"{where}, data row {first + 1}, column {self.name!r}: {self._trouble(cells[first])}"
-            )
-        if len(missing):
-            numbers[missing] = float(self.fill or 0.0)
+        for i in np.flatnonzero(~np.isfinite(numbers)).tolist():
+            if self.fill is None or not is_missing(cells[i]):
+                raise InvalidInputError(f"{where}, data row {i + 1}, column {self.name!r}: {self._trouble(cells[i])}")
+            numbers[i] = float(self.fill)
         return numbers
 
 
@@ -121,7 +116,7 @@ class Columns:
     def learn(
         cls, cells: Mapping[str, Cells], names: Sequence[str], where: str, *, encode: str = "", impute: str = ""
     ) -> Columns:
-        """From the training rows; without ``encode`` text is an error, without ``impute`` a missing cell is."""
+        """From the training rows; without ``encode`` text is an error, without ``impute`` missing cells are."""
         if encode and encode not in ENCODINGS:
             raise InvalidInputError(f"--encode {encode} is not known; choose one_hot or codes.")
         fill = _filler(impute)
@@ -129,7 +124,7 @@ class Columns:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all cells must be numbers anyway."""
+        """Whether all columns are plain numbers, without a rule for text or missing cells."""
         return all(column == Column(column.name) for column in self.columns)
 
     @property
@@ -151,9 +146,9 @@ class Columns:
         numbers: Floats = np.empty((n_rows, len(self.features)))
         first = 0
         for column in self.columns:  # one at a time: there may be millions of rows
-            part = column.numbers(cells[column.name], where)
-            numbers[:, first : first + part.shape[1]] = part
-            first += part.shape[1]
+            last = first + len(column.features)
+            numbers[:, first:last] = column.numbers(cells[column.name], where)
+            first = last
         return numbers
 
     def to_list(self) -> list[dict[str, Any]]:
@@ -189,7 +184,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _filler(impute: str) -> Callable[[Floats], float] | None:
-    """What stands in for missing numbers, from those that are there."""
+    """What replaces missing numbers, as a function of the others."""
     if not impute:
         return None
     try:
@@ -212,34 +207,33 @@ def _learned(name: str, cells: Cells, where: str, encode: str, fill: Callable[[F
     commas = [text for text in counts if _DECIMAL_COMMA.fullmatch(text)]
     if 2 * len(commas) > len(counts):
         raise InvalidInputError(
-            f"{where}, column {name!r} has numbers with a comma such as {commas[0]!r}; write them with a "
-            f"decimal point, and thousands without any sign."
+            f"{where}, column {name!r} has numbers with a comma such as {commas[0]!r}. {_NO_COMMAS}"
         )
     if len(counts) > min(_MOST_CATEGORIES, max(_FEW_CATEGORIES, len(cells) / 2)):
         raise InvalidInputError(
             f"{where}, column {name!r} has {len(counts)} different texts in {len(cells)} rows: names or dates, it "
-            f"seems. Leave it out, --drop {shlex.quote(name)}, or group them."
+            f"seems. Leave the column out, --drop {shlex.quote(name)}, or group them."
         )
     most_frequent = counts.most_common(1)[0][0]
     return Column(name, encode, tuple(sorted(counts)), None if fill is None else most_frequent)
 
 
 def _with_fill(name: str, cells: Cells, where: str, fill: Callable[[Floats], float]) -> Column:
-    Column(name, fill=0.0).numbers(cells, where)  # what is there must be numbers
+    Column(name, fill=0.0).numbers(cells, where)  # raises if a cell is neither missing nor a number
     numbers = as_floats(cells)
-    there = numbers[np.isfinite(numbers)]
-    if not len(there):
-        raise InvalidInputError(f"{where}, column {name!r} has no numbers at all; leave it out with --drop {name}.")
-    return Column(name, fill=fill(there))
+    known = numbers[np.isfinite(numbers)]
+    if not len(known):
+        raise InvalidInputError(f"{where}, column {name!r} has no numbers; leave it out, --drop {shlex.quote(name)}.")
+    return Column(name, fill=fill(known))
 
 
 def _are_numbers(cells: Sequence[Any]) -> bool:
-    """Whether the cells that are there are numbers."""
+    """Whether all cells are numbers or missing."""
     return all(is_missing(cell) or not math.isnan(_float(cell)) for cell in cells)
 
 
 def as_floats(cells: Cells) -> Floats:
-    """Cells as numbers, NaN where they are none."""
+    """Cells as numbers, NaN where they are not."""
     if isinstance(cells, np.ndarray):
         return cells.astype(np.float64)  # a copy
     return np.fromiter((_float(cell) for cell in cells), np.float64, len(cells))
@@ -247,7 +241,7 @@ def as_floats(cells: Cells) -> Floats:
 
 def _float(cell: Any) -> float:
     if isinstance(cell, str) and "_" in cell:
-        return math.nan  # Python takes 1_0 for ten
+        return math.nan  # Python reads 1_0 as ten
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):

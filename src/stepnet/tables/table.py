@@ -10,6 +10,7 @@ import itertools
 import lzma
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ _DELIMITERS = ",;\t"
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns, all of one length: arrays of numbers, or lists of what else the cells are."""
+    """Named columns of the same length: arrays of numbers, or lists of other cells."""
 
     path: str
     columns: dict[str, Any]
@@ -53,16 +54,17 @@ class Table:
         return Columns(tuple(Column(name) for name in names)).numbers(self.columns, self.path)
 
     def labels(self, name: str) -> np.ndarray:
-        """The column as integers if all cells are, otherwise as text without blanks around it."""
+        """The column as integers if all cells are, otherwise as text without surrounding blanks."""
         import numpy as np
 
         from stepnet.tables.columns import is_missing
 
-        cells = [str(cell) if isinstance(cell, bool) else cell for cell in self.column(name)]  # as a CSV file has it
+        cells = [str(cell) if isinstance(cell, bool) else cell for cell in self.column(name)]  # as in a CSV file
         for i, cell in enumerate(cells):
             if is_missing(cell):
+                where = f"{self.path}, data row {i + 1}"
                 raise InvalidInputError(
-                    f"{self.path}, data row {i + 1}: the target {name!r} is empty ({cell!r}); fill in or drop the row."
+                    f"{where}: the target {name!r} is empty ({cell!r}); fill it in or drop the row."
                 )
         try:
             numbers = [int(cell) for cell in cells]
@@ -78,7 +80,7 @@ class Table:
 
 
 def read_table(path: str | Path, text: Collection[str | None] = ()) -> Table:
-    """Read a .csv or .parquet file with a header; the columns ``text`` are kept as they are written."""
+    """Read a .csv or .parquet file with a header; the columns ``text`` are kept as written."""
     file = Path(path)
     if not file.is_file():
         raise InvalidInputError(
@@ -96,7 +98,7 @@ def _read_csv(file: Path, text: Collection[str | None]) -> Table:
         return _parsed(file, {*text, *mixed})[0] if mixed else table
     except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidInputError(f"{file} is not a CSV file in UTF-8 ({error}); save it as UTF-8.") from error
-    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile, EOFError, OSError) as error:
+    except (lzma.LZMAError, zlib.error, zipfile.BadZipFile, EOFError, OSError, RuntimeError) as error:
         if file.suffix.lower() not in {*_OPENERS, ".zip"}:
             raise
         raise InvalidInputError(f"{file} is not a readable {file.suffix} file ({error}).") from error
@@ -104,7 +106,7 @@ def _read_csv(file: Path, text: Collection[str | None]) -> Table:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[IO[str]]:
-    """The text of a file, unpacked where its name says that it is packed."""
+    """The text of a file, decompressed if its suffix says so."""
     ending = file.suffix.lower()
     if ending == ".zip":
         with zipfile.ZipFile(file) as archive:
@@ -120,9 +122,9 @@ def _opened(file: Path) -> Iterator[IO[str]]:
 
 
 def _parsed(file: Path, text: Collection[str | None]) -> tuple[Table, list[str]]:
-    """Columns of numbers become arrays block by block, which takes a fraction of the memory.
+    """The table, and the columns that are numbers in some blocks only: their text as written is lost.
 
-    Also the names of those that are numbers in some blocks only: their text as it was written is lost.
+    Columns of numbers become arrays block by block, which takes a fraction of the memory.
     """
     with _opened(file) as stream:
         header, blocks = _blocks(file, stream, text)
@@ -136,9 +138,7 @@ def _blocks(file: Path, stream: IO[str], text: Collection[str | None]) -> tuple[
     delimiter = max(_DELIMITERS, key=first.count) if first.strip() else ","
     lines = (line for line in csv.reader(itertools.chain([first], stream), delimiter=delimiter) if line)
     header = [name.strip() for name in next(lines, [])]
-    if len(set(header)) != len(header):
-        twice = sorted({name for name in header if header.count(name) > 1})
-        raise InvalidInputError(f"{file} has several columns named {', '.join(twice)}; names must differ.")
+    _require_different(file, header)
     blocks: list[list[Any]] = [[] for _ in header]
     n_rows = 0
     while rows := list(itertools.islice(lines, _BLOCK)):
@@ -153,14 +153,20 @@ def _blocks(file: Path, stream: IO[str], text: Collection[str | None]) -> tuple[
     return header, blocks
 
 
+def _require_different(file: Path, names: list[str]) -> None:
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise InvalidInputError(f"{file} has several columns named {', '.join(twice)}; names must differ.")
+
+
 def _numbers_or_text(cells: tuple[str, ...]) -> Any:
-    """An array if all cells are numbers or missing."""
+    """An array if all cells are numbers or missing, otherwise the cells."""
     import numpy as np
 
     from stepnet.tables.columns import is_missing
 
     if "_" in "".join(cells):
-        return cells  # 1_0 is ten in Python, but not in tables
+        return cells  # Python reads 1_0 as ten; a table does not mean that
     try:
         return np.array(cells, dtype=np.float64)
     except ValueError:
@@ -172,7 +178,7 @@ def _numbers_or_text(cells: tuple[str, ...]) -> Any:
 
 
 def _joined(parts: list[Any]) -> Any:
-    """One array if all parts are, otherwise a list of cells."""
+    """One array if all parts are arrays, otherwise a list of cells."""
     import numpy as np
 
     if parts and not any(isinstance(part, tuple) for part in parts):
@@ -189,14 +195,12 @@ def _read_parquet(file: Path) -> Table:
         content = pyarrow.parquet.read_table(file)
     except (OSError, pyarrow.ArrowException) as error:
         raise InvalidInputError(f"{file} is not a readable Parquet file ({error}).") from error
-    twice = sorted({name for name in content.column_names if content.column_names.count(name) > 1})
-    if twice:
-        raise InvalidInputError(f"{file} has several columns named {', '.join(twice)}; names must differ.")
+    _require_different(file, content.column_names)
     return Table(str(file), {name: _arrow_cells(content.column(name)) for name in content.column_names})
 
 
 def _arrow_cells(column: Any) -> Any:
-    """Numbers as an array, everything else and what is missing as Python values."""
+    """An array if all cells are numbers, otherwise a list of Python values."""
     import pyarrow
 
     is_number = pyarrow.types.is_floating(column.type) or pyarrow.types.is_integer(column.type)

@@ -70,6 +70,12 @@ def test_the_free_bound_is_what_the_cheapest_answers_cost(rows):
     assert conflict_bound(Problem(dataset, architecture, Distance())).value == cheapest
 
 
+@pytest.mark.parametrize("weight", [1.0, 0.1, 1 / 3, 1e-9])
+def test_a_loss_that_meets_the_free_bound_is_optimal_whatever_rows_weigh(weight):
+    certificate = ordinal(loss=Distance()).fit(ROWS[:3], STARS[:3], [weight] * 3).certificate_
+    assert (certificate.status, certificate.loss) == ("OPTIMAL", 2 * weight)
+
+
 @dataclass(frozen=True)
 class Undecided(AnswerLoss):
     """The last of three answers is no class but a shrug."""
@@ -118,7 +124,7 @@ def test_files_take_a_loss_once_it_is_registered(tmp_path, monkeypatch):
     losses = [ordinal(loss="distance").fit(ROWS, STARS, **again).certificate_.loss for _ in range(2)]
     assert losses[1] <= losses[0]
     monkeypatch.delitem(LOSSES, "distance")
-    with pytest.raises(ModelFileError, match=r"Distance is not known here.*LOSSES"):
+    with pytest.raises(ModelFileError, match=r"Distance is not known.*LOSSES"):
         load(tmp_path / "model.json")
 
 

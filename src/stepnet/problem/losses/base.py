@@ -124,13 +124,15 @@ class AnswerLoss(Loss):
         return Accuracy(0.0, scale, heaviest, min(4 * SAFETY * total, lightest / 2), _SHARE)  # less than any row weighs
 
     def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
-        """Per group of equal rows the answer that costs least."""
-        prices = [
-            np.bincount(dataset.group, dataset.weights * self.answer_costs(np.full(dataset.n_rows, code), dataset.y))
-            for code in range(n_answers)
-        ]
-        exact = dataset.granularity * self.step > 0
-        return math.fsum(np.min(prices, axis=0)) * (1.0 if exact else 1 - _ROUNDING)
+        """Per group of equal rows the answer that costs least, added up as :meth:`evaluate` does."""
+        least, best = np.full(dataset.group.max() + 1, np.inf), np.zeros(dataset.group.max() + 1, dtype=np.int64)
+        for code in range(n_answers):
+            costs = self.answer_costs(np.full(dataset.n_rows, code), dataset.y)
+            prices = np.bincount(dataset.group, dataset.weights * costs)
+            best[prices < least] = code
+            least = np.minimum(least, prices)
+        value = math.fsum(dataset.weights * self.answer_costs(best[dataset.group], dataset.y))
+        return value if dataset.granularity * self.step else value * (1 - _ROUNDING)
 
 
 @dataclass(frozen=True)
