@@ -102,10 +102,10 @@ def test_a_bound_on_a_program_with_unsafe_big_m_is_not_believed():
     problem = make_problem(rng.normal(size=(8, 2)) + 1000, rng.integers(0, 2, 8), (1,), 0.0)
     certificate, _ = solve(problem, Exact(formulation="paper", search_share=0, free_bounds=False))
     assert certificate.bound == 0
-    assert "too large to believe" in certificate.stop_reason
+    assert "too large to trust" in certificate.stop_reason
     small = make_problem(rng.normal(size=(8, 2)), rng.integers(0, 2, 8), (1,), 0.0)
     certificate, _ = solve(small, Exact(formulation="paper", search_share=0, free_bounds=False))
-    assert certificate.stop_reason != "finished; big-M is too large to believe the bound"
+    assert certificate.stop_reason != "finished; big-M is too large to trust the bound"
 
 
 def test_neurons_without_weights_are_tried_with_threshold_zero():

@@ -98,7 +98,8 @@ def test_a_network_is_a_point_of_the_program_of_its_gate_alone(seed, width):
     for encoding, point in taken:
         assert (encoding.decode(point).predict(X) == network.predict(X)).all()
         assert encoding.model.cost @ point == pytest.approx(problem.evaluate(network))
-        hidden = point[encoding.weights] @ encoding.rows.T - point[encoding.thresholds][:, None]
+        rows = problem.scaling.apply(problem.dataset.X)
+        hidden = point[encoding.weights] @ rows.T - point[encoding.thresholds][:, None]
         if np.abs(hidden).min() > 1e-3:
             assert encoding.model.violation(point) <= 1e-9
 
@@ -132,7 +133,11 @@ def test_starts_of_other_architectures_are_no_points(rng):
 @pytest.mark.parametrize(
     ("arguments", "formulation", "message"),
     [
-        ({"hidden": (5, 5)}, "gates", r"one hidden layer; got hidden=\(5, 5\). Use formulation='tight'"),
+        (
+            {"hidden": (5, 5)},
+            "gates",
+            r"one hidden layer of up to 5 neurons; got hidden=\(5, 5\). Use formulation='tight'",
+        ),
         ({"hidden": ()}, "gates", "one hidden layer"),
         ({"hidden": (6,)}, "gates", "up to 5 neurons"),
         ({"hidden": (2,), "threshold": "layer"}, "gates", "needs threshold='neuron'"),

@@ -243,7 +243,7 @@ def test_a_cut_off_rests_on_a_loss_that_is_computed_again():
     problem = noisy_problem()
     run = Run(problem, Budget(30))
     Exact().work(run)
-    run.best.loss, run.best.bound, run.best.free_bound = 0.5, Bound(), Bound()  # a lie
+    run.loss, run.bound, run.free_bound = 0.5, Bound(), Bound()  # a lie
     Exact().close(run)
     assert run.loss == problem.evaluate(run.network) == 1
     assert run.bound.value == 1

@@ -134,7 +134,7 @@ def test_radii_of_rows_count_and_belong_to_the_data():
     assert classifier.verify(X, y, radius=[0.7, 0.1, 0.1])
     with pytest.raises(InvalidInputError, match="not the data of the certificate"):
         classifier.verify(X, y)
-    with pytest.raises(InvalidInputError, match="radii of their own"):
+    with pytest.raises(InvalidInputError, match="after a fit with radius="):
         classifier.partial_fit([[2.0]], [1])
     assert classifier.fit(X, y, radius=0.7).certificate_.loss == 1
     same = StepClassifier((1,), uncertainty=Ball("linf", 0.2), random_state=0).partial_fit(X, y)

@@ -93,8 +93,12 @@ def test_one_factory_makes_methods_of_names_and_options():
     [
         ("x", {}, "choose 'prove', 'learn', 'search', 'exact', 'alternating'"),
         (3, {}, "is not known"),
-        ("learn", {"formulation": "gates"}, "method='learn' has no formulation; it has batch, epochs, rate, strength"),
-        ("prove", {"epochs": 3}, "method='exact' has no epochs"),
+        (
+            "learn",
+            {"formulation": "gates"},
+            "method='learn' has no option 'formulation'; it has batch, epochs, rate, strength",
+        ),
+        ("prove", {"epochs": 3}, "method='exact' has no option 'epochs'"),
     ],
 )
 def test_what_no_method_takes_is_an_error(name, options, message):

@@ -40,7 +40,7 @@ def _proof(tmp_path_factory):
 @pytest.fixture(name="copy")
 def _copy(proof, tmp_path, monkeypatch):
     """To be changed: what is noticed must be so without drup, which starts a process for each gate."""
-    monkeypatch.setattr("stepnet.proof_files.checked.is_within_reach", lambda proof: False)
+    monkeypatch.setattr("stepnet.proof_files.checked.why_not_checked", lambda proof: "too large for drup")
     return shutil.copytree(proof, tmp_path / "copy")
 
 
@@ -185,10 +185,10 @@ def test_weights_without_a_common_measure_are_proven_too(kind, tmp_path, monkeyp
     claims = json.loads((tmp_path / "proof" / "proof.json").read_text())
     assert claims["bound"] == pytest.approx(certificate.loss, rel=1e-6)
     assert bool(claims["heavy"]) == (kind == "of rows")
-    monkeypatch.setattr("stepnet.proof_files.checked.is_within_reach", lambda proof: False)  # as above
+    monkeypatch.setattr("stepnet.proof_files.checked.why_not_checked", lambda proof: "too large for drup")  # as above
     if claims["heavy"]:
         changed(tmp_path / "proof" / "proof.json", lambda claims: claims["heavy"][0].pop())
-        assert "are lighter" in str(verify_proof(tmp_path / "proof"))
+        assert "are too light" in str(verify_proof(tmp_path / "proof"))
         changed(tmp_path / "proof" / "proof.json", lambda claims: claims["heavy"].pop(0))
         assert "does not follow" in str(verify_proof(tmp_path / "proof"))
         changed(tmp_path / "proof" / "proof.json", lambda claims: claims["heavy"].append([0, 0, 0, 0, 0, 0, 0]))
@@ -245,13 +245,13 @@ def test_what_cannot_be_proven_is_not_written(tmp_path):
     target = tmp_path / "proof"
     with pytest.raises(SolverError, match="does not hold for all networks"):
         write_proof(target, problem, result.network, certificate.loss + 1)
-    with pytest.raises(SolverError, match="the time limit came before"):
+    with pytest.raises(SolverError, match="the time limit was reached before"):
         write_proof(target, problem, result.network, certificate.loss, budget=Budget(0.0))
     with pytest.raises(NotAcceptedError, match="up to 5 neurons"):
         write_proof(target, make_problem(X, y, (6,)), result.network, 1.0)
     assert not list(tmp_path.iterdir())
     target.write_text("")
-    with pytest.raises(InvalidInputError, match="is there already"):
+    with pytest.raises(InvalidInputError, match="already exists"):
         write_proof(target, problem, result.network, certificate.loss)
     with pytest.raises(InvalidInputError, match="make it first"):
         write_proof(tmp_path / "a" / "b", problem, result.network, certificate.loss)

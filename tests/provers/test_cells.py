@@ -127,5 +127,5 @@ def test_a_limit_claims_nothing():
     run = Run(problem, Budget(30.0))
     begin(run, None, separate=False)
     run.budget.stop("interrupted")
-    Cells().work(run)
+    Cells().work(run, run.offer)
     assert run.bound.value == 0

@@ -36,7 +36,7 @@ def test_the_time_limit_leaves_a_bound_that_holds():
     problem = make_problem(rng.normal(size=(150, 6)), rng.integers(0, 2, 150), (1,))
     run = Run(problem, Budget(2.0))
     begin(run, None, separate=False)
-    OneNeuron().work(run)
+    OneNeuron().work(run, run.offer)
     assert run.budget.elapsed < 3.5
     assert 0 < run.bound.value <= run.loss
 

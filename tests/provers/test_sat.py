@@ -99,7 +99,7 @@ def test_the_time_limit_leaves_a_bound_that_holds():
     problem = make_problem(rng.normal(size=(60, 4)), rng.integers(0, 2, 60), (2,))
     run = Run(problem, Budget(5.0))
     begin(run, None, separate=False)
-    Sat().work(run)
+    Sat().work(run, run.offer)
     assert run.budget.elapsed < 20  # a machine that is busy may be late
     assert 0 < run.bound.value <= run.loss
     assert run.bound.scope.is_all
@@ -122,7 +122,7 @@ def test_an_interrupt_leaves_a_bound_that_holds():
     interrupt = threading.Thread(target=interrupt_once_there_is_a_bound)
     with run.budget.catching_interrupts():
         interrupt.start()
-        Sat().work(run)
+        Sat().work(run, run.offer)
     assert run.budget.stop_reason == "interrupted"
     assert 0 < run.bound.value <= run.loss == problem.evaluate(run.network)
 

@@ -28,6 +28,14 @@ def test_a_container_may_have_less(tmp_path, monkeypatch):
     assert memory.available() == math.inf
 
 
+def test_a_system_that_does_not_tell_has_no_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "_LIMITS", ())
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
+    for text in ("MemTotal: 4000 kB\n", "MemAvailable:\n", "MemAvailable: many kB\n"):
+        (tmp_path / "meminfo").write_text(text)
+        assert memory.available() == math.inf
+
+
 def test_sizes_in_words():
     assert [memory.in_words(size) for size in (2e3, 3.25e6, 1.5e10)] == ["2 kB", "3.25 MB", "15 GB"]
 
@@ -50,5 +58,5 @@ def test_a_program_that_is_too_large_is_not_built(monkeypatch):
 def test_a_vote_of_very_many_pairs_is_refused(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 1e8)
     X = np.arange(120.0)[:, None]
-    with pytest.raises(OutOfMemoryError, match=r"the vote of 7140 networks, a pair of 120 classes each"):
+    with pytest.raises(OutOfMemoryError, match=r"the vote of 7140 networks, each for two of 120 classes"):
         StepClassifier((3,)).fit(X, np.arange(120))

@@ -100,7 +100,7 @@ class Checkpoint:
         """Write what a run has reached, if it has a network."""
         if run.network is not None:
             points, seconds = run.journal.points, run.budget.elapsed
-            self.keep(Reached(run.network, run.loss, run.best.best_bound, points, seconds, run.is_proven))
+            self.keep(Reached(run.network, run.loss, run.best_bound, points, seconds, run.is_proven))
 
     def keep(self, reached: Reached, part: str = "all") -> None:
         """Write it, unless nothing has changed."""

@@ -17,30 +17,30 @@ from stepnet.problem.problem import Problem
 from stepnet.solvers.model import Model
 
 SMALLEST_MARGIN = 1e-4
-TOLERANCE = 1e-7  # far below every margin; with 1e-8 and 1e-9 HiGHS now and then cut off solutions
+TOLERANCE = 1e-7  # far below every margin; with 1e-8 and 1e-9 HiGHS occasionally cut off solutions
 
 
 class Encoding(ABC):
-    """One program of a problem: the model, and the way between its points and networks."""
+    """One program of a problem: the model, and the maps between its points and networks."""
 
     formulation: str  # its name
-    name: str  # with what tells it from the other programs of the problem
+    name: str  # distinguishes it from the other programs of the problem
     model: Model
     margin: float  # the bound holds for networks with at least this margin; 0: for all networks
     scope: Scope
-    is_safe: bool = True  # whether a solver's bound on this program can be believed
+    is_safe: bool = True  # whether a solver's bound on this program can be trusted
     tolerance: float | None = TOLERANCE  # what the solver is told; None: its own default
 
     @abstractmethod
     def decode(self, point: Floats) -> Network:
-        """The network, in the units of the data, that a point of the program stands for."""
+        """The network, in the units of the data, that a point of the program represents."""
 
     @abstractmethod
     def start(self, network: Network) -> Floats | None:
-        """The point of the program that stands for a network; None if it has none."""
+        """The point of the program that represents a network; None if there is none."""
 
     def refine(self, point: Floats) -> Floats:
-        """A point with the same integers that costs no more, where there is a quick way to one."""
+        """A point with the same integers that costs no more, if one can be found quickly."""
         return point
 
 
@@ -48,11 +48,11 @@ class Formulation(ABC):
     """A way to write problems as programs. The optimum is the best over all of its programs."""
 
     name: ClassVar[str]
-    is_layered: ClassVar[bool] = False  # whether the layers of its one program can be solved for in turn
+    is_layered: ClassVar[bool] = False  # whether it is one program whose layers can be solved for in turn
 
     @abstractmethod
     def accepts(self, problem: Problem) -> Answer:
-        """Whether this formulation takes the problem; if not, the reason and what would do."""
+        """Whether this formulation accepts the problem; if not, the reason and the way out."""
 
     @abstractmethod
     def encode(self, problem: Problem) -> Sequence[Encoding]:
@@ -60,25 +60,25 @@ class Formulation(ABC):
 
 
 def refuses_programs(problem: Problem, name: str) -> str:
-    """Why no formulation takes the problem itself, or nothing if some may."""
+    """Why no formulation accepts the problem itself; nothing if some may."""
     if not problem.is_uncertain:
         return problem.refuses_proofs
     return (
-        f"formulation={name!r} takes finitely many points a row; a set of moves has infinitely many. "
+        f"formulation={name!r} accepts finitely many points per row; an uncertainty set has infinitely many. "
         f"Use method=Exact(formulation={name!r}), which generates the points that matter."
     )
 
 
 def safe_margin(largest_big_m: float) -> float:
-    """A margin that the integrality tolerance of a solver times big-M cannot eat up."""
+    """A margin that exceeds the integrality tolerance of a solver times big-M."""
     return max(SMALLEST_MARGIN, 2e-6 * largest_big_m)
 
 
 def normalised(layer: Layer, architecture: Architecture) -> Layer:
-    """The layer with weights and thresholds in [-1, 1], computing the same.
+    """The same layer with weights and thresholds in [-1, 1].
 
-    Every neuron is divided by a power of two, which is exact; where a layer shares its threshold or
-    compares its neurons, all by the same one.
+    Every neuron is divided by a power of two, which is exact; all by the same one if they share a
+    threshold or are compared.
     """
     thresholds = layer.thresholds.reshape(layer.width, -1)
     sizes = np.maximum(np.abs(layer.weights).max(axis=1, initial=0.0), np.abs(thresholds).max(axis=1))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from stepnet.bounds.scope import Scope
@@ -13,11 +11,11 @@ from stepnet.model.arithmetic import Floats
 from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates, read_gate
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
-from stepnet.solvers.model import Model, ModelBuilder, Term, Variables
+from stepnet.solvers.model import ModelBuilder, Term
 
 
 class Gates(Formulation):
-    """For each gate Σ_j v_j u_j >= θ of the d_1 hidden bits a program with fixed (v, θ).
+    """For each gate Σ_j v_j u_j >= θ of the d_1 hidden bits, a program with fixed (v, θ).
 
     Variables
         w_jl, t_j in [-1, 1]: hidden weights and thresholds
@@ -28,89 +26,59 @@ class Gates(Formulation):
         class 1:  w_j·x^i >= t_j + ε - M^i (1 - u^i_j),    Σ_j v_j u^i_j >= θ (1 - e^i)
         class 0:  w_j·x^i <= t_j - ε + M^i u^i_j,          Σ_j v_j u^i_j <= θ - 1 + e^i (Σ v - θ + 1)
 
-    One implication a row and neuron suffices since the gate is monotone: a class-1 row is never
+    One implication per row and neuron suffices because the gate is monotone: a class-1 row is never
     hurt by a neuron that is on without being counted, nor a class-0 row by one that is off.
     """
 
     name = "gates"
 
     def accepts(self, problem: Problem) -> Answer:
-        architecture = problem.architecture
+        architecture, scenarios = problem.architecture, problem.scenarios
+        hidden, threshold = architecture.hidden, architecture.threshold
         if reason := refuses_programs(problem, self.name):
             return Answer(reason)
-        if len(architecture.hidden) != 1:
-            return Answer(
-                f"formulation='gates' accepts one hidden layer; got hidden={architecture.hidden}. "
-                f"Use formulation='tight'."
-            )
-        if architecture.hidden[0] > MAX_GATE_INPUTS:
-            return Answer(
-                f"formulation='gates' accepts up to {MAX_GATE_INPUTS} neurons; got hidden={architecture.hidden}. "
-                f"Use formulation='tight'."
-            )
-        if architecture.threshold != "neuron":
-            return Answer(
-                f"formulation='gates' needs threshold='neuron', where neurons can be complemented freely; got "
-                f"threshold={architecture.threshold!r}. Use formulation='tight'."
-            )
-        if problem.scenarios is not None and problem.scenarios.joint is not None:
-            return Answer("formulation='gates' takes scenarios of rows. Use formulation='tight' for joint ones.")
-        if not problem.has_plain_steps:
-            return Answer(
-                "formulation='gates' takes real weights, steps and misclassified rows of two classes. "
-                "Use formulation='tight'."
-            )
-        return YES
+        requirements = {
+            f"accepts one hidden layer of up to {MAX_GATE_INPUTS} neurons; got {hidden=}": len(hidden) == 1
+            and hidden[0] <= MAX_GATE_INPUTS,
+            f"needs threshold='neuron', so that neurons can be complemented; got {threshold=}": threshold == "neuron",
+            "accepts scenarios of single rows, not joint ones": scenarios is None or scenarios.joint is None,
+            "accepts real weights, steps and misclassified rows of two classes": problem.has_plain_steps,
+        }
+        missed = [need for need, is_met in requirements.items() if not is_met]
+        return Answer(f"formulation='gates' {missed[0]}. Use formulation='tight'.") if missed else YES
 
     def encode(self, problem: Problem) -> list[Encoding]:
         rows = problem.scaling.apply(problem.dataset.X)
         return [GateEncoding(problem, rows, gate) for gate in gates(problem.architecture.hidden[0])]
 
 
-@dataclass
 class GateEncoding(Encoding):
     """The program of one gate."""
 
-    problem: Problem
-    rows: Floats
-    gate: Gate
-    margin: float = field(init=False)
-    model: Model = field(init=False)
-    weights: Variables = field(init=False)  # d_1 × n
-    thresholds: Variables = field(init=False)  # d_1
-    sides: Variables = field(init=False)  # m × d_1
-    errors: Variables = field(init=False)  # m
+    formulation = Gates.name
 
-    def __post_init__(self) -> None:
-        self.formulation, self.name = Gates.name, f"{Gates.name}, {self.gate.name}"
-        self._build()
-        self.scope = Scope.of_margin(self.margin)
-
-    def _build(self) -> None:
+    def __init__(self, problem: Problem, rows: Floats, gate: Gate) -> None:
+        self.problem, self.gate, self.name = problem, gate, f"{Gates.name}, {gate.name}"
         model = ModelBuilder()
-        m, n = self.rows.shape
-        d = len(self.gate.weights)
-        y, row_weights = self.problem.dataset.y, self.problem.dataset.weights / self.problem.accuracy.unit
-        v, theta, total = np.array(self.gate.weights, dtype=float), self.gate.threshold, sum(self.gate.weights)
-        big_m = np.abs(self.rows).sum(axis=1) + 1.0
+        (m, n), d = rows.shape, len(gate.weights)
+        v, theta, total = np.array(gate.weights, dtype=float), gate.threshold, sum(gate.weights)
+        big_m = np.abs(rows).sum(axis=1) + 1.0
         self.margin = safe_margin(float(big_m.max()))
+        self.scope = Scope.of_margin(self.margin)
         self.weights = model.add_columns("w", (d, n), -1, 1)
         self.thresholds = model.add_columns("t", d, -1, 1)
         self.sides = model.add_columns("u", (m, d), 0, 1, integer=True)
-        scenarios = self.problem.scenarios
-        if scenarios is not None:  # points of one owner share its e
-            prices = scenarios.weights / self.problem.accuracy.unit
-            self.errors = model.add_columns("e", len(prices), 0, 1, cost=prices, integer=True)[scenarios.owners]
-        else:
-            self.errors = model.add_columns("e", m, 0, 1, cost=row_weights, integer=True)
+        scenarios = problem.scenarios  # all points of one owner share its e
+        prices = (problem.dataset if scenarios is None else scenarios).weights / problem.accuracy.unit
+        self.errors = model.add_columns("e", len(prices), 0, 1, cost=prices, integer=True)
+        if scenarios is not None:
+            self.errors = self.errors[scenarios.owners]
         for label in (1, 0):
-            members = np.flatnonzero(y == label)
-            if not members.size:
-                continue
+            members = np.flatnonzero(problem.dataset.y == label)
             sides, errors = self.sides[members], self.errors[members]
             big = np.repeat(big_m[members], d) + self.margin
             terms: list[Term] = [
-                (np.tile(self.weights, (len(members), 1)), np.repeat(self.rows[members], d, axis=0)),
+                (np.tile(self.weights, (len(members), 1)), np.repeat(rows[members], d, axis=0)),
                 (np.tile(self.thresholds, len(members)), -1.0),
                 (sides.ravel(), -big),
             ]

@@ -1,9 +1,9 @@
 """The halves H1 and H2 of the paper's Algorithm 1: a layered program with every other layer fixed.
 
 H1 frees W^k, t^k, u^k of the odd layers and fixes those of the even ones, H2 the reverse; the
-output u^K is free in both. A product w · u then has one factor fixed, so that nothing bilinear is
-left. The paper leaves open who owns the output layer's weights: here they belong to the half of their
-own parity, like those of every other layer, and so do the thresholds.
+output u^K is free in both. Every product w · u then has one fixed factor, so no bilinear term is
+left. The paper does not say to which half the weights of the output layer belong: here they belong to the
+half of their parity, as in every other layer, and so do the thresholds.
 """
 
 from __future__ import annotations

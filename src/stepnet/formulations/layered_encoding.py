@@ -1,4 +1,4 @@
-"""LayeredEncoding: the way between networks and the points of a layered program."""
+"""LayeredEncoding: the maps between networks and the points of a layered program."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ import numpy as np
 
 from stepnet.bounds.scope import Scope
 from stepnet.constructions.last_layer import refitted
-from stepnet.formulations.base import (
-    TOLERANCE,
-    Encoding,
-    normalised,
-    with_fixed_threshold,
-)
+from stepnet.formulations.base import TOLERANCE, Encoding, normalised, with_fixed_threshold
 from stepnet.formulations.real_output import RealOutput
 from stepnet.formulations.style import Style
 from stepnet.model.activations.base import Levels
@@ -30,6 +25,7 @@ class LayeredEncoding(Encoding):
     """Columns by meaning: ``weights[k]`` (d_k × d_{k-1}), ``thresholds[k]`` (d_k × R), ``outputs[k]`` (m × d_k × R)."""
 
     problem: Problem
+    name: str
     style: Style
     rows: Floats  # the data in the units of the program
     margin: float
@@ -37,42 +33,37 @@ class LayeredEncoding(Encoding):
     thresholds: list[Variables] = field(default_factory=list)
     outputs: list[Variables] = field(default_factory=list)  # of the hidden layers, and the paper's output
     products: list[Variables] = field(default_factory=list)  # s of layers 2..K: m × d_k × d_{k-1} × R
-    all_off: list[Variables | None] = field(default_factory=list)  # z of layers 2..K, where needed
+    all_off: list[Variables | None] = field(default_factory=list)  # z of layers 2..K, if needed
     halves: list[tuple[Variables, Variables]] = field(default_factory=list)  # w = 2 b - 1: pairs (w, b)
-    used: list[Variables] = field(default_factory=list)  # n of every layer, where they count
+    used: list[Variables] = field(default_factory=list)  # n of every layer, if they count
     errors: Variables | None = None
     real: RealOutput | None = None
     misses: Variables | None = None  # r or p of a loss that reads values: m × outputs
     largest: Variables | None = None  # the objective of joint scenarios
+    model: Model = field(init=False)
 
     def __post_init__(self) -> None:
-        self.formulation = self.name = self.style.name
+        self.formulation = self.name
         self.tolerance = TOLERANCE if not self.margin else self.style.tolerance
-        is_scaled = self.style.scaled
+        real, is_scaled = self.real, self.style.scaled
         self.scope = Scope.of_margin(
             self.margin,
             in_data_units=not is_scaled,
             of_thresholds=is_scaled and bool(self.problem.architecture.fixed_threshold),
-            largest_weight=None if self.real is None else self.real.chosen_limit,
+            largest_weight=None if real is None or real.loss.bound is not None else real.limit * real.size,
         )
-
-    model: Model = field(init=False)
 
     def decode(self, point: Floats) -> Network:
         point = self._tidied(point)
-        layers = [self._decoded(k, point) for k in range(len(self.weights))]
-        network = Network(tuple(layers))
+        network = Network(tuple(self._decoded(k, point) for k in range(len(self.weights))))
         return self.problem.restore(network) if self.style.scaled else network
 
     def start(self, network: Network) -> Floats | None:
         if self.problem.refuses(network):
             return None
-        values = network.values(self.problem.dataset.X) if self.real is not None else None
         levels = network.levels(self.problem.dataset.X)
-        unscaled = network
-        if self.style.scaled:
-            network = self.problem.scale(network)
-        layers = [self._encoded(k, layer) for k, layer in enumerate(network.layers)]
+        scaled = self.problem.scale(network) if self.style.scaled else network
+        layers = [self._encoded(k, layer) for k, layer in enumerate(scaled.layers)]
         if counts(self.problem):
             layers[-2:], levels[-2] = self._counted(layers[-2], layers[-1], levels[-2])
         point = np.zeros(self.model.n_columns)
@@ -94,16 +85,15 @@ class LayeredEncoding(Encoding):
         if self.errors is not None:
             point[self.errors] = self._of_owners((levels[-1][:, 0] != self.problem.dataset.y).astype(np.float64))
         if self.largest is not None:
-            point[self.largest] = self.problem.evaluate(unscaled) / self.problem.accuracy.unit
+            point[self.largest] = self.problem.evaluate(network) / self.problem.accuracy.unit
         if self.real is not None:
-            assert values is not None
-            point[self.misses] = self._of_owners(self.real.misses(values))
+            point[self.misses] = self._of_owners(self.real.misses(network.values(self.problem.dataset.X)))
             if not self.real.holds(layers[-1]):
                 return None
         return np.clip(point, self.model.lower, self.model.upper)
 
     def _of_owners(self, costs: Floats) -> Floats:
-        """What each row pays; points of one owner pay what the worst of them does."""
+        """The costs of the rows; all points of one owner have the cost of the worst of them."""
         scenarios = self.problem.scenarios
         if scenarios is None:
             return costs
@@ -111,7 +101,7 @@ class LayeredEncoding(Encoding):
         return np.column_stack([scenarios.shared(column) for column in columns]).reshape(costs.shape)
 
     def _tidied(self, point: Floats) -> Floats:
-        """Without what the solver's tolerances added to weights that are zero or at a bound."""
+        """The point with weights that are 0 or at a bound up to the solver's tolerances put exactly there."""
         if not self.problem.constraints.restrict and not self.used:
             return point
         point = np.clip(point, self.model.lower, self.model.upper)
@@ -136,15 +126,14 @@ class LayeredEncoding(Encoding):
         if kind.n_thresholds == 1:
             thresholds = thresholds[:, 0]
         fixed = kind.thresholds if kind.thresholds is not None else architecture.fixed_threshold
-        if kind.is_compared:
-            fixed = None
+        fixed = None if kind.is_compared else fixed
         if not architecture.domains[k].is_integer:
             layer = Layer(weights, thresholds, kind)
             return layer if fixed is None or not np.any(fixed) else with_fixed_threshold(layer, fixed)
-        if fixed is not None:  # the scaling back of the first layer will divide it again
+        if fixed is not None:  # scaling the first layer back will divide it again
             grid = self.problem.scaling.grid if k == 0 else 1.0
             return Layer(np.round(weights), np.broadcast_to(np.multiply(fixed, grid), thresholds.shape), kind)
-        # A learned threshold T moves to T - 1/2, which no sum of integers meets.
+        # A learned threshold T becomes T - 1/2, which no sum of integers equals.
         return Layer(np.round(weights), np.round(thresholds) - (0.0 if kind.is_compared else 0.5), kind)
 
     def _encoded(self, k: int, layer: Layer) -> Layer:
@@ -157,18 +146,18 @@ class LayeredEncoding(Encoding):
 
     def _counted(self, below: Layer, last: Layer, levels: Levels) -> tuple[list[Layer], Levels]:
         """The last two layers with weights of 1 in the last, and the levels of the one below it."""
-        is_turned, is_unused = last.weights[0] < 0, last.weights[0] == 0
-        thresholds = np.where(is_turned, 1 - below.thresholds, below.thresholds)
+        is_flipped, is_unused = last.weights[0] < 0, last.weights[0] == 0
+        thresholds = np.where(is_flipped, 1 - below.thresholds, below.thresholds)
         thresholds = np.where(is_unused, self.model.upper[self.thresholds[-2][:, 0]], thresholds)
-        below = below.with_(np.where(is_turned[:, None], -below.weights, below.weights), thresholds)
+        below = below.with_(np.where(is_flipped[:, None], -below.weights, below.weights), thresholds)
         low, high = self.problem.architecture.activation.values
-        shift = is_turned.sum() * (low + high) + is_unused.sum() * low
+        shift = is_flipped.sum() * (low + high) + is_unused.sum() * low
         last = last.with_(np.ones_like(last.weights), last.thresholds + shift)
-        return [below, last], np.where(is_unused, 0, np.where(is_turned, 1 - levels, levels))
+        return [below, last], np.where(is_unused, 0, np.where(is_flipped, 1 - levels, levels))
 
 
 def counts(problem: Problem) -> bool:
-    """Whether the weights of the output neuron may all be taken to be 1, as told above."""
+    """Whether the weights of the output neuron may all be taken to be 1: see "Counting" in ``layered``."""
     architecture, constraints = problem.architecture, problem.constraints
     if constraints.restrict or constraints.fewest or not problem.loss.counts_errors:
         return False
@@ -184,5 +173,5 @@ def counts(problem: Problem) -> bool:
 
 
 def _reached(levels: Levels, n_thresholds: int) -> Floats:
-    """For each threshold whether it is reached: rows × neurons × thresholds."""
+    """Whether each threshold is reached: rows × neurons × thresholds."""
     return (levels[:, :, None] > np.arange(n_thresholds)).astype(np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepnet.errors import Answer, InvalidInputError, NotAcceptedError
+from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.formulations.base import Formulation
 from stepnet.formulations.bilinear import Bilinear
 from stepnet.formulations.gates import Gates
@@ -14,19 +14,13 @@ FORMULATIONS: dict[str, Formulation] = {f.name: f for f in (Gates(), Tight(), Bi
 
 
 def formulation_for(choice: str | Formulation, problem: Problem) -> Formulation:
-    """The formulation a user chose, if it takes the problem; for ``"auto"`` the first of gates, tight."""
-    formulation, answer = accepted_formulation(choice, problem)
-    if not answer:
-        raise NotAcceptedError(answer.reason)
-    return formulation
-
-
-def accepted_formulation(choice: str | Formulation, problem: Problem) -> tuple[Formulation, Answer]:
-    """The formulation a user chose, and whether it takes the problem."""
+    """The formulation a user chose, if it accepts the problem; ``"auto"`` is gates if possible, else tight."""
     if choice == "auto":
         choice = "gates" if FORMULATIONS["gates"].accepts(problem) else "tight"
     formulation = FORMULATIONS.get(choice) if isinstance(choice, str) else choice
     if not isinstance(formulation, Formulation):
         names = ", ".join(map(repr, ["auto", *FORMULATIONS]))
         raise InvalidInputError(f"formulation={choice!r} is not known; choose one of {names}.")
-    return formulation, formulation.accepts(problem)
+    if not (answer := formulation.accepts(problem)):
+        raise NotAcceptedError(answer.reason)
+    return formulation

@@ -5,23 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from stepnet.certificate.result import Claim
 from stepnet.constructions.random_network import random_network
-from stepnet.errors import NotAcceptedError, SolverFailure
+from stepnet.errors import NotAcceptedError
 from stepnet.formulations.halves import half
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
-from stepnet.methods.journal import logger
 from stepnet.methods.plan import Plan, ways_of
+from stepnet.methods.programs import attempt
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.search.polish.polish import centred
-from stepnet.solvers.backends.base import Backend, Task
+from stepnet.solvers.backends.base import Backend
 from stepnet.solvers.backends.registry import backend_for
 
 
@@ -29,9 +28,9 @@ from stepnet.solvers.backends.registry import backend_for
 class Alternating(Method, BaseEstimator):  # type: ignore[misc]
     """Alternate between the odd and the even layers, each a mixed-integer program without products.
 
-    It begins with a random network and its own activations, since random activations can hardly be
-    realised; each half starts from the network at hand, so the loss never rises; it ends when
-    neither half improves. It proves nothing by itself: its certificate has the free bounds alone.
+    It begins with a random network and the activations of this network, since random activations can rarely
+    be realised; each half has the current network as its warm start, so the loss never rises; it ends when
+    neither half improves. It proves nothing by itself: its certificate has only the free bounds.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
     solver : str
         As for :class:`~stepnet.methods.exact.Exact`.
     half_share : float
-        The share of the time left that one half may take.
+        The share of the remaining time that one half may take.
     """
 
     formulation: str = "tight"
@@ -49,15 +48,14 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
 
     def plan(self, problem: Problem) -> Plan:
         if problem.uncertainty is not None:
-            raise NotAcceptedError("method='alternating' knows no worst case. Use method='prove' for uncertain rows.")
+            raise NotAcceptedError("method='alternating' does not support uncertain rows. Use method='prove'.")
         ways, refused = ways_of(self.formulation, problem, "any")
         if refused and not ways:
             raise NotAcceptedError(refused[-1][1])
         formulation = ways[0].formulation
         if formulation is None or not formulation.is_layered:
             raise NotAcceptedError(
-                f"Alternating takes formulation='tight' or 'paper'; the programs of {ways[0].name!r} have no layers to "
-                f"alternate between."
+                f"Alternating accepts formulation='tight' or 'paper'; {ways[0].name!r} has no layers to alternate."
             )
         return replace(Plan.of(problem, "free bounds", "programs of odd and even layers in turn"), ways=ways)
 
@@ -81,26 +79,12 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
     def _improve(
         self, run: Run, backend: Backend, encoding: LayeredEncoding, network: Network, loss: float, *, odd: bool
     ) -> tuple[Network, float]:
-        """Solve one half; its network if it is no worse, and that network's exact loss."""
+        """Solve one half; its network if that is no worse, otherwise the given one, with its exact loss."""
         point = encoding.start(network)
         if point is None or run.is_over:
             return network, loss
-        task = Task(
-            half(encoding, point, odd=odd),
-            start=point,
-            time_limit=self.half_share * run.budget.remaining,
-            threads=effective_n_jobs(run.n_jobs),
-            seed=run.seed,
-            tolerance=encoding.tolerance,
-            should_stop=run.must_stop,
-            refine=encoding.refine,
-        )
-        try:
-            outcome = backend.solve(task)
-        except SolverFailure as failure:
-            logger.warning("%s", failure)
-            run.journal.trouble = "solver failed"
-            return network, loss
+        limit = self.half_share * run.budget.remaining
+        outcome = attempt(run, backend, encoding, half(encoding, point, odd=odd), start=point, time_limit=limit)
         if outcome.point is None:
             return network, loss
         found = encoding.decode(outcome.point)

@@ -1,4 +1,4 @@
-"""Method: a way to arrange bounds, searches and solvers."""
+"""Method: an arrangement of bounds, searches, provers and programs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stepnet.runtime.limits import Budget
 
 
 class Method(ABC):
-    """Works on a run until it is over or the method has nothing more to try."""
+    """Works on a run until it is over, or nothing is left to try."""
 
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:
-        """What the method is going to do; raises NotAcceptedError, with the way out, if the problem is not for it."""
+        """What the method will do; raises NotAcceptedError, with the way out, if it does not accept the problem."""
 
     @abstractmethod
     def work(self, run: Run, start: Network | None = None) -> None:
@@ -28,17 +28,15 @@ class Method(ABC):
 
     @classmethod
     def of(cls, **options: Any) -> Self:
-        """The method with options by name, those of its parts included."""
+        """The method with options by name, including those of its parts."""
         known = set(cls.__dataclass_fields__)  # type: ignore[attr-defined]
-        for name in options:
-            if name not in known:
-                raise InvalidInputError(
-                    f"method={cls.__name__.lower()!r} has no {name}; it has {', '.join(sorted(known)) or 'no options'}."
-                )
+        if unknown := [name for name in options if name not in known]:
+            names = ", ".join(sorted(known)) or "no options"
+            raise InvalidInputError(f"method={cls.__name__.lower()!r} has no option {unknown[0]!r}; it has {names}.")
         return cls(**options)
 
     def accepts(self, problem: Problem) -> Answer:
-        """Whether this method takes the problem; if not, the reason and what would do."""
+        """Whether this method accepts the problem; if not, the reason and the way out."""
         try:
             self.plan(problem)
         except NotAcceptedError as refusal:
@@ -46,13 +44,13 @@ class Method(ABC):
         return YES
 
     def planned(self, run: Run) -> Plan:
-        """The plan of a run, made if it has none yet."""
+        """The plan of a run; it is made if there is none yet."""
         if run.plan is None:
             run.plan = self.plan(run.problem)
         return run.plan
 
     def solve(self, problem: Problem, start: Network | None = None, *, time_limit: float = math.inf) -> Result:
-        """Work on a run of its own, to the end."""
+        """Work on a new run until the end."""
         run = Run(problem, Budget(time_limit))
         with run.budget.catching_interrupts():
             self.work(run, start)

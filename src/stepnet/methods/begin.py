@@ -1,4 +1,4 @@
-"""How every method begins: a first network, and the bounds that cost next to nothing."""
+"""How every method begins: a first network, and the bounds that take almost no time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks for uncertain rows that linear programs build: one robust neuron, votes of robust neurons, literals."""
+"""Networks for uncertain rows, built by linear programs: one robust neuron, votes of robust neurons, literals."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stepnet.constructions.stable import StableNeurons
 from stepnet.constructions.votes import offer_votes
 from stepnet.methods.run import Run
 
-_MOST_NUMBERS = 2_000_000  # of the rows, for programs of all of them
+_MOST_NUMBERS = 2_000_000  # in a program over all rows
 
 
 def construct(run: Run, cover: Cover, share: float) -> None:
-    """Offer what can be built within a share of the time that is left."""
+    """Offer what can be built within a share of the remaining time."""
     problem = run.problem
     architecture, dataset = problem.architecture, problem.dataset
     is_large = dataset.n_rows * (dataset.n_rows + dataset.n_features) > _MOST_NUMBERS

@@ -30,19 +30,19 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     formulation : str, Formulation or Prover
-        ``"auto"``: for one hidden layer of up to 5 neurons what takes the problem of ``"cells"`` (up to 5
-        features), ``"one_neuron"`` and ``"sat"``, in turn. They need no program and no margin: their bounds hold for
-        all networks. Then, or with a named solver, a program: ``"gates"`` for few neurons, ``"tight"``.
-        ``"bilinear"`` and ``"paper"`` are programs, too. Or an object.
+        ``"auto"``: for one hidden layer of up to 5 neurons, those of ``"cells"`` (up to 5 features),
+        ``"one_neuron"`` and ``"sat"`` that accept the problem, in this order. They need no program and no margin:
+        their bounds hold for all networks. Then, or with a named solver, a program: ``"gates"`` for few neurons,
+        otherwise ``"tight"``. ``"bilinear"`` and ``"paper"`` are programs, too. Or an object.
     solver : str
         ``"auto"``, ``"highs"``, ``"scip"``, ``"gurobi"`` or ``"cpsat"``.
     free_bounds : bool
-        Whether to try first what needs no branch and bound: conflicting rows, linear separation.
+        Whether to begin with what needs no branch and bound: conflicting rows, linear separation.
     search_share : float
-        The share of the time that a local search may take to find a good network to start with;
-        0 for none. A start that is given takes its place.
+        The share of the time that a local search may take to find a warm start; 0 for none.
+        It is skipped if a warm start is given.
     scenarios : "rows" or "joint"
-        Where rows are uncertain, points belong to rows, or as in the paper to all rows at once.
+        If rows are uncertain: whether points belong to single rows, or as in the paper to all rows at once.
     """
 
     formulation: Any = "auto"
@@ -58,7 +58,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             named_backend(self.solver).require()
         if reason := _refuses_uncertainty(problem):
             raise NotAcceptedError(reason)
-        # What is written as a program is the problem, or where rows are uncertain the master problems.
+        # If rows are uncertain, the master problems are written as programs.
         master = nominal_master(problem, joint=self.scenarios == "joint") if problem.is_uncertain else problem
         ways, refused = ways_of(self.formulation, master, self.solver)
         if not ways:
@@ -78,7 +78,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         run.reshape(centred)
 
     def close(self, run: Run) -> None:
-        """Close what is still open, with the best network as the start."""
+        """Close what is still open, with the best network as the warm start."""
         plan = self.planned(run)
         if not run.problem.is_uncertain:
             close(run, self.solver)
@@ -95,7 +95,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
 
 
 def stages_before(problem: Problem, *, bounds: bool, search_share: float) -> tuple[str, ...]:
-    """What comes before the ways to an exact answer, in words."""
+    """What is done before the ways to an exact answer, in words."""
     stages = {
         "free bounds and linear separation": bounds,
         f"local search, for up to {search_share:.0%} of the time": search_share > 0,
@@ -106,10 +106,10 @@ def stages_before(problem: Problem, *, bounds: bool, search_share: float) -> tup
 
 def _refuses_uncertainty(problem: Problem) -> str:
     if problem.is_uncertain and problem.constraints.fewest:
-        return "sparsity='fewest' is for rows that are certain. Use a number of non-zero weights instead."
+        return "sparsity='fewest' is for rows that are certain. Give the number of non-zero weights instead."
     if problem.is_uncertain and problem.architecture.domains[0].is_integer:
         return (
-            "programs of integer weights need data on a grid, which uncertain rows leave. "
+            "programs with integer weights need data on a grid, which uncertain rows leave. "
             "Use method='search', or weights=('real', ...) in the first layer."
         )
     return ""

@@ -1,13 +1,13 @@
-"""Column-and-constraint generation: uncertain rows by finitely many points, those that matter.
+"""Column-and-constraint generation: uncertain rows are represented by finitely many points, those that matter.
 
-The master problem has for each row itself and the points that broke earlier networks; its optimum is a bound, since
-the sets hold more. Its network is attacked exactly; where a row costs more than the master thought, the worst point
-joins the row's own. The loss under attack is an upper bound, so both close in on the optimum:
+The master problem has every row and the points that broke earlier networks; its optimum is a lower bound, since the
+sets contain more points. Its network is attacked exactly; if a row costs more than in the master, its worst point is
+added. The loss under attack is an upper bound, so both converge to the optimum:
 
     bound of the master  <=  optimum  <=  worst case of any network.
 
 Points belong to rows: the worst case of a sum over rows is the sum of their worst cases. With ``joint`` scenarios, as
-the paper has them, a round adds one scenario that moves all rows at once, and the master minimises the worst one.
+in the paper, a round adds one scenario that perturbs all rows at once, and the master minimises the worst one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from stepnet.problem.problem import Problem
 from stepnet.search.local.local_search import Effort, accepts_search, kernels_ready, local_search
 from stepnet.uncertainty.scenarios import Scenarios
 
-_SEARCH_SHARE = 0.1  # of the time left, for a network of the master before its program
+_SEARCH_SHARE = 0.1  # of the remaining time, for a network of the master before its program
 _SEARCH = Effort(moves=5_000, starts=2)
 
 
 def master_problem(problem: Problem, points: list[Floats], *, joint: bool = False) -> Problem:
-    """The problem with finitely many points: each block has one for every row, NaN where a row has no further one."""
+    """The problem with finitely many points: each block has one per row, NaN if the row has no further one."""
     m = problem.dataset.n_rows
     X, owners = np.vstack(points), np.tile(np.arange(m), len(points))
     numbers = np.repeat(np.arange(len(points)), m)
@@ -47,23 +47,23 @@ def master_problem(problem: Problem, points: list[Floats], *, joint: bool = Fals
 
 
 def nominal_master(problem: Problem, *, joint: bool = False) -> Problem:
-    """The first master problem, with the rows alone."""
+    """The first master problem, which has only the rows."""
     return master_problem(problem, [problem.dataset.X.astype(np.float64)], joint=joint)
 
 
 class Generation:
-    """Rounds of master and adversary on one run; ``close`` finds the optimum of a master problem, or comes near it."""
+    """Rounds of master and adversary on one run; ``close`` solves a master problem, as far as time allows."""
 
     def __init__(self, run: Run, close: Callable[[Run], None], *, joint: bool = False, searches: bool = True) -> None:
         self.run, self.close, self.problem = run, close, run.problem
         self.joint, self.searches = joint, searches
         self.points = [self.problem.dataset.X.astype(np.float64)]
-        # What holds for the problem need not hold for a master, which has fewer points; what holds for a master
-        # holds for the next, which has more.
+        # A bound for the problem need not hold for a master, which has fewer points; a bound for a master holds for
+        # the next one, which has more.
         self.known = Bound()
 
     def work(self) -> None:
-        """Until loss and bound meet, nothing new breaks the network, or the time is up."""
+        """Continue until loss and bound meet, nothing new breaks the network, or the time is up."""
         self.run.stage = "column-and-constraint generation"
         if self.run.network is not None and not self.joint:
             self._add_points(self.run.network)
@@ -75,7 +75,8 @@ class Generation:
                 return
             network = network if self.joint else self._widened(master, network)
             loss = self.run.offer(network)
-            self._note(n_before, claimed)
+            bound = min(self.run.bound.value, self.run.loss)
+            self.run.journal.rounds.append(Round(n_before, claimed, self.run.loss, bound, self.run.budget.elapsed))
             if self.run.is_over or not self._add_points(network):
                 if not self.run.is_over and loss > claimed + self.problem.accuracy.tolerance:
                     self.run.journal.trouble = "finished; some rows are neither safe nor broken"
@@ -83,19 +84,13 @@ class Generation:
 
     @property
     def n_scenarios(self) -> int:
-        """Points besides the rows themselves."""
+        """The number of points besides the rows themselves."""
         return sum(int((~np.isnan(block).any(axis=1)).sum()) for block in self.points[1:])
 
-    def _note(self, scenarios: int, claimed: float) -> None:
-        run = self.run
-        run.journal.rounds.append(
-            Round(scenarios, claimed, run.loss, min(run.bound.value, run.loss), run.budget.elapsed)
-        )
-
     def _solve(self, master: Problem) -> tuple[Network | None, float]:
-        """The best network of the master and its loss there; its bound is one for the problem."""
+        """The best network of the master and its loss there; the bound of the master holds for the problem."""
         part = Run(master, self.run.budget, self.run.n_jobs, self.run.seed, self.run.plan)
-        part.best.bound = self.known
+        part.bound = self.known
         if self.run.network is not None:
             part.offer(self.run.network)
         if self.searches:
@@ -107,16 +102,16 @@ class Generation:
             self.run.journal.trouble = part.journal.trouble
         bound = part.bound
         if bound.value > self.run.bound.value:
-            # A margin is asked at the perturbed rows of the master too.
+            # The margin is required at the perturbed rows of the master as well.
             scope, evidence = bound.scope.with_perturbed_rows(), OfMasters(bound.evidence)
             self.run.raise_bound(Bound(bound.value, scope, evidence))
         self.known = bound
         return part.network, part.loss
 
     def _widened(self, master: Problem, network: Network) -> Network:
-        """The same on the points of the master, with neurons as far from them as the set's norm allows.
+        """The network with neurons moved as far from the points of the master as the norm of the set allows.
 
-        A network that barely separates the points is broken next to each of them; one with a margin asks for few more.
+        A network that barely separates the points is broken next to each of them; one with a margin needs few more.
         """
         architecture = self.problem.architecture
         if not self.problem.has_plain_steps or architecture.threshold != "neuron":
@@ -125,11 +120,11 @@ class Generation:
         still = Dataset(points, master.dataset.y, master.dataset.weights, np.zeros(len(points)))
         rows = robust_rows(replace(self.problem, dataset=still))
         for j in range(network.layers[0].width):
-            hanging = np.flatnonzero(network.hangs_on(points, j))
-            if not len(hanging) or self.run.must_stop():
+            dependent = np.flatnonzero(network.hangs_on(points, j))
+            if not len(dependent) or self.run.must_stop():
                 continue
-            on = network.levels(points[hanging])[0][:, j] == 1
-            found = rows.widest(hanging, np.where(on, 1.0, -1.0))
+            on = network.levels(points[dependent])[0][:, j] == 1
+            found = rows.widest(dependent, np.where(on, 1.0, -1.0))
             if found is None or found[0] <= 0:
                 continue
             candidate = network.with_neuron(j, found[1])
@@ -138,7 +133,7 @@ class Generation:
         return network
 
     def _search(self, part: Run) -> None:
-        """A network without loss on all points is found fast, where there is one."""
+        """If a network has no loss on all points, it is found quickly."""
         surrogate = replace(part.problem, uncertainty=None)
         network = linear_network(surrogate, _SEARCH_SHARE * part.budget.remaining, part.must_stop)
         if network is not None:
@@ -159,21 +154,20 @@ class Generation:
         )
 
     def _add_points(self, network: Network) -> bool:
-        """The points that cost more than those of the master; whether there are any."""
+        """Add the worst points that cost more than those of the master; whether there are any."""
         worst = self.problem.worst_case(network)
         if self.joint:
-            block = worst.points.copy()
-            is_new = not any(np.array_equal(block, other) for other in self.points)
-            if is_new:
-                self.points.append(block)
-            return is_new
+            if any(np.array_equal(worst.points, block) for block in self.points):
+                return False
+            self.points.append(worst.points.copy())
+            return True
         known = np.zeros(len(worst.costs))
         for block in self.points:
             rows = np.flatnonzero(~np.isnan(block).any(axis=1))
             part = Dataset(block[rows], self.problem.dataset.y[rows], self.problem.dataset.weights[rows])
             known[rows] = np.maximum(known[rows], self.problem.loss.row_costs(part, network))
         costly = worst.uppers > known + 1e-12 * (1.0 + known)
-        for block in self.points:  # points in doubt may come again
+        for block in self.points:  # points in doubt may occur again
             costly &= (block != worst.points).any(axis=1)
         if not costly.any():
             return False

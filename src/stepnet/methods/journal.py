@@ -1,4 +1,4 @@
-"""Journal: what happened in a fit, and who is told of it."""
+"""Journal: what happened in a fit, and who is told."""
 
 from __future__ import annotations
 
@@ -13,31 +13,29 @@ logger = logging.getLogger("stepnet")
 
 @dataclass
 class Journal:
-    """Stages, progress, claims of solvers, rounds of generation and troubles, in the order in which they came."""
+    """Progress, ways to an exact answer, claims of solvers, rounds of generation and failures, in order."""
 
     callbacks: tuple[Callback, ...] = ()
-    stage: str = "start"
-    share: float | None = None  # how much of the stage is done, if known
     trace: list[Progress] = field(default_factory=list)
-    earlier: Points = ()  # of the runs that this one resumes
+    earlier: Points = ()  # points of the runs that this one resumes
     ways: list[str] = field(default_factory=list)  # to an exact answer that were tried, and why
     claims: list[Claim] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)  # of column-and-constraint generation
-    trouble: str | None = None  # what a solver died of, if one did
+    trouble: str | None = None  # why the work ended early, if it did
 
     @property
     def points(self) -> Points:
-        """Seconds, loss and bound so far, those of the runs that this one resumes included."""
+        """Seconds, loss and bound so far, including those of the runs that this one resumes."""
         return self.earlier + points_of(self.trace)
 
     def note(self, seconds: float, way: str, reason: str) -> None:
-        """Why a way is taken, or left out."""
+        """Record why a way is tried or left out."""
         self.ways.append(f"{way}: {reason}")
         logger.info("%7.2f s  %s", seconds, self.ways[-1])
 
     def tell(self, progress: Progress) -> bool:
-        """Tell everyone who wants to know; whether someone wants the fit to end."""
+        """Record progress and call all callbacks; whether one of them wants the fit to end."""
         self.trace.append(progress)
         logger.info("%7.2f s  loss %g  bound %g  (%s)", progress.runtime, progress.loss, progress.bound, progress.stage)
-        answers = [callback(progress) for callback in self.callbacks]  # all of them are told
+        answers = [callback(progress) for callback in self.callbacks]
         return any(answers)

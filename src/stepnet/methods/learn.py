@@ -20,19 +20,19 @@ from stepnet.search.descent.descent import KERNELS, DescentOptions, accepts_desc
 class Learn(Method, BaseEstimator):  # type: ignore[misc]
     """Noisy straight-through descent: fast, regularised, for any number of rows.
 
-    Its certificate states the verified training loss and the free bound. Where the training loss
-    is what counts, use ``Prove``.
+    Its certificate states the verified training loss and the free bound. If the training loss
+    is what matters, use ``Prove``.
 
     Parameters
     ----------
     epochs : int
-        Passes over the rows; at least 2,000 and at most 50,000 steps are made.
+        Passes over the rows; at least 2,000 and at most 50,000 steps.
     batch : int
-        Rows a step.
+        Rows per step.
     rate : float
         Learning rate of Adam.
     strength : float
-        Factor on everything that regularises; it fades by itself as rows get many.
+        Factor on all regularisation, which decreases as the number of rows grows.
     """
 
     epochs: int = 200
@@ -48,12 +48,12 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     def work(self, run: Run, start: Network | None = None) -> None:
         self.planned(run)
         begin(run, start, constants=False, separate=False)
-        run.compiles(KERNELS)  # which any answer needs, also where that takes longer than the limit
+        run.compiles(KERNELS)  # any answer needs them, even if that takes longer than the limit
         run.announce("learning")
         network = descend_network(
             run.problem, seed=run.seed, options=self.options, should_stop=run.must_stop, on_share=run.advance
         )
-        # The learned network is the answer even where a network with a smaller training loss is known.
+        # The learned network is the answer even if a network with a smaller training loss is known.
         run.settle(network)
 
     @property

@@ -1,4 +1,4 @@
-"""Plan: what a fit is going to do, and why; made once, before the work begins."""
+"""Plan: what a fit will do, and why; made once, before the work begins."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from stepnet.provers.registry import PROVERS
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.memory import available
 
-_MANY_ROWS = 5_000  # beyond, the search needs the time more than provers do
-_SECONDS, _BYTES = 5e-7, 500.0  # an entry of a program
+_MANY_ROWS = 5_000  # with more, the time is better spent on the search than on provers
+_SECONDS, _BYTES = 5e-7, 500.0  # per entry of a program
 
 
 @dataclass(frozen=True)
 class Way:
-    """To an exact answer: a prover over correct sets, or the programs of a formulation."""
+    """A way to an exact answer: a prover over correct sets, or the programs of a formulation."""
 
     reason: str
     prover: Prover | None = None
@@ -33,22 +33,22 @@ class Way:
 
 @dataclass(frozen=True)
 class Plan:
-    """The stages of a fit in turn, the ways to an exact answer, and what does not come into question.
+    """The stages of a fit, the ways to an exact answer, and what is ruled out.
 
     Attributes
     ----------
     title : str
         The problem in words.
     stages : tuple of str
-        What is done in turn before the ways, in words.
+        What is done before the ways, in order, in words.
     ways : tuple of Way
-        To an exact answer, in turn.
+        The ways to an exact answer, in order.
     refused : tuple of (str, str)
-        Ways that do not take the problem, and why.
+        Ways that do not accept the problem, and why.
     search : Answer
-        Whether the local search takes the problem, or why not.
+        Whether the local search accepts the problem, or why not.
     entries : float
-        How many the largest program has, roughly.
+        The approximate number of entries of the largest program.
     """
 
     title: str
@@ -60,7 +60,7 @@ class Plan:
 
     @classmethod
     def of(cls, problem: Problem, *stages: str) -> Plan:
-        """Stages alone."""
+        """A plan with stages only."""
         dataset, architecture = problem.dataset, problem.architecture
         worst = ", in the worst case" if problem.is_uncertain else ""
         rows = f"{dataset.n_rows} distinct rows of {dataset.n_features} features"
@@ -72,13 +72,13 @@ class Plan:
         )
 
     def short_of(self, budget: Budget) -> str:
-        """What there is not twice as much of as it takes to write and hand over the largest program."""
+        """Which is less than twice what writing and passing on the largest program takes: time, memory or neither."""
         if self.entries * _SECONDS > budget.remaining / 2:
             return "time"
         return "memory" if self.entries * _BYTES > available() / 2 else ""
 
     def has_time(self, budget: Budget) -> bool:
-        """Whether the first way can be gone well within the time and memory that are left."""
+        """Whether the remaining time and memory are ample for the first way."""
         return self.ways[0].prover is not None or not self.short_of(budget)
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ Choice = tuple[tuple[Way, ...], tuple[tuple[str, str], ...]]  # ways, and what i
 
 
 def ways_of(choice: object, problem: Problem, solver: str = "auto") -> Choice:
-    """The ways that a user's choice stands for, each asked once; none if the problem is refused."""
+    """The ways that a user's choice means; none if the problem is refused. Each is asked once."""
     if choice == "auto":
         return _automatic(problem, solver)
     way = {**PROVERS, **FORMULATIONS}.get(choice) if isinstance(choice, str) else choice
@@ -109,7 +109,7 @@ def ways_of(choice: object, problem: Problem, solver: str = "auto") -> Choice:
 
 
 def _automatic(problem: Problem, solver: str) -> Choice:
-    """The provers that take the problem, then a program; programs alone where a solver is named or rows are many."""
+    """The provers that accept the problem, then a program; programs only if a solver is named or rows are many."""
     refused: dict[str, str] = {}
     ways: list[Way] = []
     if solver != "auto":

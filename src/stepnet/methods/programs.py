@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -19,12 +20,35 @@ from stepnet.model.arithmetic import Floats
 from stepnet.provers.row_weights import RowWeights
 from stepnet.search.polish.polish import centred
 from stepnet.solvers.backends.base import Backend, Outcome, Task
+from stepnet.solvers.model import Model
 
 _MAX_TURNS = 10
 
 
+def attempt(run: Run, backend: Backend, encoding: Encoding, model: Model, **options: Any) -> Outcome:
+    """Solve a program, with further options of the task; a solver that fails claims nothing."""
+    defaults: dict[str, Any] = {
+        "time_limit": run.budget.remaining,
+        "threads": effective_n_jobs(run.n_jobs),
+        "seed": run.seed,
+        "tolerance": encoding.tolerance,
+        "should_stop": run.must_stop,
+        "refine": encoding.refine,
+    }
+    try:
+        return backend.solve(Task(model, **defaults | options))
+    except SolverFailure as failure:
+        return _failed(run, str(failure))
+
+
+def _failed(run: Run, reason: str) -> Outcome:
+    logger.warning("%s", reason)
+    run.journal.trouble = "solver failed"
+    return Outcome("stopped", -math.inf)
+
+
 class Programs:
-    """The programs of one problem, sharing the time, the best network and the cut-off."""
+    """The programs of one problem; they share the time, the best network and the cutoff."""
 
     def __init__(self, run: Run, backend: Backend, encodings: list[Encoding]) -> None:
         self.run, self.backend, self.encodings = run, backend, encodings
@@ -36,7 +60,7 @@ class Programs:
         self.solver = f"{backend.title} {backend.version()}"
 
     def work(self) -> None:
-        """Each open program gets half of its share of the time, then all that is left, in turns."""
+        """Each open program gets half of its share of the time; then the rest goes to those that are still open."""
         open_programs = list(self.bounds)
         share = 2.0 if len(open_programs) > 1 else 1.0
         for _ in range(_MAX_TURNS if share > 1 else 1):
@@ -52,7 +76,7 @@ class Programs:
                 return
 
     def _solve(self, number: int, time_limit: float) -> bool:
-        """Solve one program; True if it is closed: it has no network better than the best one."""
+        """Solve one program; whether it is closed, that is, has no network better than the best one."""
         run, encoding = self.run, self.encodings[number]
         loss_to_beat, accuracy = run.loss, run.problem.accuracy
         has_cutoff = len(self.encodings) > 1
@@ -61,45 +85,33 @@ class Programs:
             model = model.with_objective_at_most(accuracy.next_below(loss_to_beat) / accuracy.unit)
         elif run.network is not None:
             start = encoding.start(run.network)
-        task = Task(
+        outcome = attempt(
+            run,
+            self.backend,
+            encoding,
             model,
             start=start,
             time_limit=time_limit,
             gap=run.budget.gap,
-            threads=effective_n_jobs(run.n_jobs),
-            seed=run.seed,
-            tolerance=encoding.tolerance,
             on_solution=lambda point, objective: self.inbox.append((objective, encoding, point)),
             on_bound=lambda bound: self.live_bounds.append((number, bound * accuracy.unit)),
             should_stop=self._read_inbox,
-            refine=encoding.refine,
         )
-        outcome = self._outcome(task, may_be_infeasible=has_cutoff)
+        if outcome.status == "infeasible" and not has_cutoff:
+            outcome = _failed(run, f"{self.solver} claims that a program is infeasible, but it has solutions")
         self._read_inbox()
         self._check_claim(encoding, outcome)
-        # Without a point within the cut-off the program has nothing better than the best network.
+        # If no point is within the cutoff, the program has nothing better than the best network.
         is_closed = outcome.status == "infeasible"
         self._raise_bound(
             number, accuracy.proven_by_cutoff(loss_to_beat) if is_closed else outcome.bound * accuracy.unit
         )
         return outcome.status != "stopped" or self.bounds[number] >= run.loss
 
-    def _outcome(self, task: Task, *, may_be_infeasible: bool) -> Outcome:
-        """What the solver says; if it breaks down, that it says nothing."""
-        try:
-            outcome = self.backend.solve(task)
-            if outcome.status == "infeasible" and not may_be_infeasible:
-                raise SolverFailure(f"{self.solver} calls a program infeasible that has solutions")
-        except SolverFailure as failure:
-            logger.warning("%s", failure)
-            self.run.journal.trouble = "solver failed"
-            return Outcome("stopped", -math.inf)
-        return outcome
-
     def _raise_bound(self, number: int, bound: float) -> None:
-        """A bound on one program; the least of all programs' bounds holds for the problem."""
+        """A bound on one program; the smallest bound of all programs holds for the problem."""
         if not self.encodings[number].is_safe:
-            self.run.journal.trouble = "finished; big-M is too large to believe the bound"
+            self.run.journal.trouble = "finished; big-M is too large to trust the bound"
             return
         if not math.isfinite(bound):
             return
@@ -113,7 +125,7 @@ class Programs:
         )
 
     def _attainable(self, bound: float) -> float:
-        """The smallest loss that rows can have, not below a bound less what a solver may err by."""
+        """The smallest loss that any rows have, not below a bound less the solver's possible error."""
         problem, loss = self.run.problem, self.run.loss
         rounded = problem.accuracy.round_up(bound)
         if not math.isfinite(problem.accuracy.share) or loss <= 0:
@@ -123,9 +135,9 @@ class Programs:
         return max(rounded, self.row_weights.round_up(rounded))
 
     def _read_inbox(self) -> bool:
-        """Verify what the solver found since the last look; whether it should stop.
+        """Verify what the solver has found since the last call; whether it should stop.
 
-        Solutions that claim no less than the best network has are left out: verifying takes its time.
+        Solutions that do not even claim to be better than the best network are skipped: verifying takes time.
         """
         found = [self.inbox.pop(0) for _ in range(len(self.inbox))]
         for objective, encoding, point in sorted(found, key=lambda entry: entry[0]):
@@ -136,7 +148,7 @@ class Programs:
         return self.run.is_over
 
     def _offer(self, encoding: Encoding, point: Floats) -> float:
-        """Verify the network of a point; the last one comes twice, as a solution and as the outcome."""
+        """Verify the network of a point; the last one occurs twice, as a solution and as the outcome."""
         key = point.tobytes()
         if self.last_offer[0] != key:
             network = refitted(self.run.problem, encoding.decode(point), self.run.budget)

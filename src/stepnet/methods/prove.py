@@ -32,7 +32,7 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
     search_share : float
         The share of the time that the search may take.
     sparse : bool
-        Whether to end with as few non-zero weights as can be had at the same loss.
+        Whether to reduce the number of non-zero weights at the end, at the same loss.
     """
 
     exact: Exact = field(default_factory=lambda: Exact(search_share=0.0))
@@ -41,7 +41,7 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def of(cls, **options: Any) -> Self:
-        """With options of its own, and those of the exact method by the same names."""
+        """With its own options, and those of the exact method under the same names."""
         own = {name: options.pop(name) for name in ("exact", "search_share", "sparse") if name in options}
         exact = {"exact": Exact.of(search_share=0.0, **options)} if options else {}
         return cls(**exact | own)
@@ -54,7 +54,7 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
         plan = self.planned(run)
         begin(run, start)
         if not run.is_over and self.search_share and plan.search:
-            # Where the exact program is out of reach, the search may have all of the time.
+            # If the exact program is out of reach, the search gets all of the time.
             is_last = not plan.has_time(run.budget)
             effort = Effort(starts=10**9) if is_last else effort_before(plan.ways[0], run.problem)
             search_within(run, 1.0 if is_last else self.search_share, effort)
@@ -62,7 +62,7 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
             self.exact.close(run)
         thin(run, self.exact.solver)
         run.stage = "polish"
-        if run.best.fewest is not None:
+        if run.fewest is not None:
             run.reshape(centred)
             return
         sparse = self.sparse or run.problem.constraints.fewest

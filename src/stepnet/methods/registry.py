@@ -22,7 +22,7 @@ METHODS: dict[str, type[Method]] = {
 
 
 def method_of(choice: object, **options: Any) -> Method:
-    """The method that a name (with options by name) or an object stands for."""
+    """The method given by a name, with options by name, or by an object."""
     if isinstance(choice, str) and choice in METHODS:
         return METHODS[choice].of(**options)
     if isinstance(choice, Method) and not options:

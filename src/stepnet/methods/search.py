@@ -1,4 +1,4 @@
-"""Search: the local search alone, until its bound is met or the time is up."""
+"""Search: the local search alone, until the free bound is met or the time is up."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from stepnet.search.polish.polish import centred
 class Search(Method, BaseEstimator):  # type: ignore[misc]
     """Exact line searches of one neuron at a time, from many random starts.
 
-    It proves nothing by itself: its certificate has the free bounds alone, and is OPTIMAL only
-    where the loss meets them.
+    It proves nothing by itself: its certificate has only the free bounds, and is OPTIMAL only
+    if the loss meets them.
 
     Parameters
     ----------
     moves : int
-        Moves without a better network until a new start.
+        Moves without a better network before a new start.
     starts : int or None
-        Starts without a better network until it gives up; None: never before the time is up.
+        Starts without a better network before it gives up; None: it continues until the time is up.
     """
 
     moves: int = 20_000
@@ -49,14 +49,14 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
         run.reshape(centred)
 
 
-# Before an exact answer, for what only the general search takes.
+# Before an exact answer, for problems that only the general search accepts.
 _BRIEF = Effort(moves=2_000, starts=3)
 _ROBUST_SMALL, _ROBUST = Effort(moves=300, starts=2), Effort(moves=3_000, starts=8)
 _SMALL = 200  # rows × neurons: generation of scenarios may prove something
 
 
 def effort_before(way: Way, problem: Problem) -> Effort:
-    """How long to search before an exact answer; provers find networks themselves."""
+    """How long to search before an exact answer; provers find networks on their own."""
     if way.prover is not None:
         moves = way.prover.moves_before(problem)
         return Effort(starts=4) if moves is None else Effort(moves=moves, starts=1)
@@ -67,7 +67,7 @@ def effort_before(way: Way, problem: Problem) -> Effort:
 
 
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
-    """Local search within a share of the time that is left."""
+    """Local search within a share of the remaining time."""
     if run.problem.is_plain and not run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5):
         return
     run.stage = "local search"

@@ -1,4 +1,4 @@
-"""Thinning: the fewest non-zero weights among networks of the proven loss, as a second program."""
+"""Thinning: the fewest non-zero weights among networks of the proven loss, by a second program."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from stepnet.bounds.bound import Bound
-from stepnet.errors import NotAcceptedError, SolverFailure
+from stepnet.errors import NotAcceptedError
 from stepnet.formulations.tight import Tight
 from stepnet.methods.journal import logger
+from stepnet.methods.programs import attempt
 from stepnet.methods.run import Run
-from stepnet.solvers.backends.base import Task
 from stepnet.solvers.backends.registry import backend_for
 
 _SLACK = 1e-5  # of a row or a weight
 
 
 def thin(run: Run, solver: str) -> None:
-    """Where that is asked for and the loss is proven: the fewest non-zero weights that still have it."""
+    """If requested, and if the loss is proven: find the fewest non-zero weights with this loss."""
     if not run.problem.constraints.fewest or not run.is_proven or run.must_stop() or run.network is None:
         return
     run.announce("fewest weights")
@@ -32,21 +31,13 @@ def thin(run: Run, solver: str) -> None:
     for columns in encoding.used:
         cost[columns] = 1.0
     model = replace(model, cost=cost, offset=0.0)
-    task = Task(
-        model,
-        start=encoding.start(run.network),
-        time_limit=run.budget.remaining,
-        threads=effective_n_jobs(run.n_jobs),
-        seed=run.seed,
-        tolerance=encoding.tolerance,
-        should_stop=run.must_stop,
-    )
     try:
-        outcome = backend_for(solver, model).solve(task)
-    except (SolverFailure, NotAcceptedError) as failure:
-        logger.warning("the fewest weights are not known: %s", failure)
+        backend = backend_for(solver, model)
+    except NotAcceptedError as refusal:
+        logger.warning("the fewest weights are not known: %s", refusal)
         return
+    outcome = attempt(run, backend, encoding, model, start=encoding.start(run.network))
     if math.isfinite(outcome.bound) and encoding.is_safe:
-        run.best.fewest = Bound(max(0, math.ceil(outcome.bound - _SLACK)), encoding.scope)
+        run.fewest = Bound(max(0, math.ceil(outcome.bound - _SLACK)), encoding.scope)
     if outcome.point is not None:
         run.thin(encoding.decode(outcome.point))

@@ -1,1 +1,1 @@
-"""Proofs on disk: written, and checked without the writer."""
+"""Proofs on disk: how they are written, and checked independently of the writer."""

@@ -1,4 +1,4 @@
-"""Checked proofs: what a directory of ``written`` claims, looked at from nothing but its files."""
+"""Checked proofs: verifies what a directory of ``written`` claims from its files alone."""
 
 from __future__ import annotations
 
@@ -24,14 +24,7 @@ from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.misclassified import Misclassified
-from stepnet.proof_files.refutation import (
-    Literals,
-    Refutation,
-    is_refuted,
-    is_within_reach,
-    passes_checker,
-    why_not_checked,
-)
+from stepnet.proof_files.refutation import TOO_LARGE, Literals, Refutation, is_refuted, passes_checker, why_not_checked
 from stepnet.provers.clauses import Formula
 from stepnet.provers.oracle import is_true
 from stepnet.provers.sat_solver import SECOND_TITLE
@@ -46,17 +39,17 @@ _DAMAGES = (
 
 
 def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float("inf")) -> Verification:
-    """Check a directory of ``write_proof`` from nothing but its files; false if a claim in it is, or is left open.
+    """Check a directory of ``write_proof`` from its files alone; the result is false if a claim is false or left open.
 
-    Rows that no neuron gets right together are checked in rationals, the network in exact arithmetic, the clauses
-    against what they are said to follow from, and the steps to a contradiction by propagation. Where a proof is small
+    Rows that no neuron gets right together are checked in rational arithmetic, the network in exact arithmetic, the
+    clauses against what they must follow from, and the steps to a contradiction by propagation. If a proof is small
     enough, the verified checker ``drup`` checks it too; otherwise a second SAT solver repeats it.
     """
     folder, budget = Path(directory), Budget(time_limit)
     if not folder.is_dir():
-        raise InvalidInputError(f"there is no directory {str(folder)!r}; give one that stepnet prove --save wrote.")
+        raise InvalidInputError(f"there is no directory {str(folder)!r}; give one written by stepnet prove --save.")
     if not any((folder / name).is_file() for name in ("proof.json", "subsystems.json")):
-        raise InvalidInputError(f"{str(folder)!r} has no proof.json; give a directory that stepnet prove --save wrote.")
+        raise InvalidInputError(f"{str(folder)!r} has no proof.json; give a directory written by stepnet prove --save.")
     checks: list[Check] = []
     try:
         with budget.catching_interrupts():
@@ -64,12 +57,12 @@ def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float
                 checks.append(check)
     except _DAMAGES as error:
         what = f"{error.strerror}: {Path(error.filename or '').name}" if isinstance(error, OSError) else str(error)
-        checks.append(Check("the files are whole", False, f"{type(error).__name__}: {what}"))
+        checks.append(Check("the files are intact", False, f"{type(error).__name__}: {what}"))
     return Verification(tuple(checks), is_strict=True)
 
 
 class _Reading:
-    """What the files of a proof say."""
+    """The contents of the files of a proof."""
 
     def __init__(self, folder: Path, budget: Budget) -> None:
         self.folder, self.budget = folder, budget
@@ -120,46 +113,45 @@ class _Reading:
         loss = Misclassified().evaluate(self.dataset, network)
         fits = network.widths == (*self.hidden, 1) and network.n_features == self.dataset.n_features
         fits = fits and all(layer.activation == STEP for layer in network.layers)
-        found = (
-            f"the network of {'steps' if fits else 'other neurons'}, widths {network.widths}, has the loss {loss:.17g}"
-        )
+        kind = "steps" if fits else "other neurons"
+        found = f"the network of {kind}, widths {network.widths}, has the loss {loss:.17g}"
         return Check(f"loss {self.loss:.17g} with hidden={self.hidden}", fits and loss == self.loss, found)
 
     def _bound(self) -> Check:
-        """Losses are multiples of a unit, so that a limit below the bound excludes everything below."""
+        """Losses are multiples of a unit, so the largest one below the bound excludes everything below."""
         claim = f"bound {self.bound:.17g}"
         if not 0 <= self.bound <= self.loss:
-            return Check(claim, False, "it passes the loss")
+            return Check(claim, False, "it is not between 0 and the loss")
         limit, weights = self._limit_and_weights
         for rows in self.heavy:
             if len(set(rows)) != len(rows) or not all(0 <= row < len(weights) for row in rows):
-                raise ValueError("rows that are too heavy together must be different rows")
+                raise ValueError("sets of heavy rows must consist of different rows")
             if sum(weights[row] for row in rows) <= limit:
-                return Check(claim, False, f"rows {rows} are lighter")
-        sets = f"; {len(self.heavy)} sets of rows are as heavy" if self.heavy else ""
-        return Check(claim, True, f"weights of rows are multiples of {self.unit:g}{sets}")
+                return Check(claim, False, f"rows {rows} are too light")
+        sets = f"; {len(self.heavy)} sets of rows are at least as heavy" if self.heavy else ""
+        return Check(claim, True, f"row weights are multiples of {self.unit:g}{sets}")
 
     @cached_property
     def _limit_and_weights(self) -> tuple[int, list[int]]:
-        """The largest loss below the bound and the weights of rows, in units; raises ValueError if they do not fit."""
+        """The largest loss below the bound, and the row weights, in units; raises ValueError if that is impossible."""
         unit = Fraction(self.unit)
         if unit <= 0 or self.grain < 0:
-            raise ValueError("units must be positive, and grains not negative")
+            raise ValueError("the unit must be positive and the grain non-negative")
         weights = [Fraction(value) / unit for value in self.dataset.weights.tolist()]
         if any(weight.denominator != 1 for weight in weights):
-            raise ValueError("weights of rows are not multiples of the unit")
+            raise ValueError("row weights are not multiples of the unit")
         limit = limit_below(self.bound, unit)
         return limit, [min(int(weight), limit + 1) for weight in weights]
 
     def _subsystems(self) -> Check:
         claim = f"{len(self.subsystems)} infeasible subsystems"
-        seconds, on = time.monotonic(), np.asarray(self.dataset.y == 1)
+        begin, on = time.monotonic(), np.asarray(self.dataset.y == 1)
         for subsystem in self.subsystems:
-            if self._must_stop():
+            if self.budget.is_used_up():
                 return Check(claim, None, "the time is up")
             if not is_true(subsystem, self.dataset.X, on):
-                return Check(claim, False, f"rows {subsystem.rows} are none")
-        return Check(claim, True, f"each null vector checked in rationals ({time.monotonic() - seconds:.1f} s)")
+                return Check(claim, False, f"rows {subsystem.rows} are not a subsystem")
+        return Check(claim, True, f"each null vector checked in rational arithmetic ({time.monotonic() - begin:.1f} s)")
 
     def _gates(self) -> Check:
         width = self.hidden[0] if self.hidden else 1
@@ -181,13 +173,9 @@ class _Reading:
         )
         formula = self._formula(gate, entry["ordering"])
         strange = self._strange(formula, proof)
-        yield Check(
-            f"gate {number}, {gate.name}: {len(proof.clauses)} clauses",
-            not strange,
-            f"{' '.join(map(str, strange[0]))} does not follow from the gate, the limit or a subsystem"
-            if strange
-            else "each follows from the gate, the limit or a subsystem",
-        )
+        first = f"{' '.join(map(str, strange[0]))} does not follow" if strange else "each follows"
+        claim = f"gate {number}, {gate.name}: {len(proof.clauses)} clauses"
+        yield Check(claim, not strange, f"{first} from the gate, the limit or a subsystem")
         if not strange:
             yield self._steps(number, gate, proof)
 
@@ -195,12 +183,12 @@ class _Reading:
         codes = self.dataset.y.tolist()
         rows = [_integer(row) for row in ordering]
         if len(set(rows)) != len(rows) or not all(0 <= row < len(codes) for row in rows):
-            raise ValueError("rows that order neurons must be different rows")
+            raise ValueError("the rows that order neurons must be different rows")
         limit, weights = self._limit_and_weights
         return Formula(gate, codes, weights, limit, rows, self.grain)
 
     def _strange(self, formula: Formula, proof: Refutation) -> list[Literals]:
-        """Clauses that do not follow from the gate, the limit or a subsystem, and steps about other variables."""
+        """Clauses that do not follow from the gate, the limit or a subsystem, and steps with unknown variables."""
         known = {tuple(sorted(clause)) for clause in formula.clauses}
         known |= {(literal,) for literal in formula.at_most(self._limit_and_weights[0])}
         known |= {tuple(sorted(formula.of_heavy(rows))) for rows in self.heavy}
@@ -212,28 +200,25 @@ class _Reading:
     def _steps(self, number: int, gate: Gate, proof: Refutation) -> Check:
         n_steps = sum(not step.is_deletion for step in proof.steps)
         claim = f"gate {number}, {gate.name}: contradiction in {n_steps} steps"
-        holds, seconds = _timed(lambda: proof.is_true(self._must_stop))
+        holds, seconds = _timed(lambda: proof.is_true(self.budget.is_used_up))
         if not holds:
-            return Check(claim, None if self._must_stop() else False, "not every step follows by propagation")
+            return Check(claim, None if self.budget.is_used_up() else False, "not every step follows by propagation")
         found = f"each follows by propagation ({seconds:.1f} s)"
-        if is_within_reach(proof):
+        if not (reason := why_not_checked(proof)):
             agrees, seconds = _timed(lambda: passes_checker(proof, max(1.0, self.budget.remaining)))
             if agrees is not None:
-                word = "the verified checker drup agrees" if agrees else "the verified checker drup refuses it"
-                return Check(claim, agrees, f"{found}; {word} ({seconds:.1f} s)")
+                verdict = "agrees" if agrees else "rejects it"
+                return Check(claim, agrees, f"{found}; the verified checker drup {verdict} ({seconds:.1f} s)")
         with ThreadPoolExecutor(1) as worker:
-            again, seconds = _timed(lambda: is_refuted(proof.clauses, worker, self._must_stop))
+            again, seconds = _timed(lambda: is_refuted(proof.clauses, worker, self.budget.is_used_up))
         if again is None:
             return Check(claim, None, f"{found}; {SECOND_TITLE} had no time to repeat it")
-        word = "refutes the clauses again" if again else "finds no contradiction"
-        return Check(claim, again, f"{found}; {why_not_checked(proof)}, so {SECOND_TITLE} {word} ({seconds:.1f} s)")
-
-    def _must_stop(self) -> bool:
-        return self.budget.stop_reason is not None
+        verdict = "refutes the clauses again" if again else "finds no contradiction"
+        return Check(claim, again, f"{found}; {reason or TOO_LARGE}, so {SECOND_TITLE} {verdict} ({seconds:.1f} s)")
 
 
 def limit_below(bound: float, unit: Fraction) -> int:
-    """What a network that loses less can lose at most, in units."""
+    """The largest loss below a bound, in units."""
     return math.ceil(Fraction(bound) / unit) - 1
 
 

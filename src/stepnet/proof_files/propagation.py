@@ -1,7 +1,7 @@
-"""Propagation: which clauses does a learned clause rest on? Checks the proof that a SAT solver writes.
+"""Propagation: which clauses does a learned clause depend on? Checks the proof that a SAT solver writes.
 
-A clause follows by propagation if, with all of its literals false, other clauses force literal after literal until one
-of them is left without any. Two literals of each clause are watched, so that only few clauses are looked at.
+A clause follows by propagation if, with all of its literals false, other clauses force literal after literal until all
+literals of one of them are false. Two literals of each clause are watched, so that few clauses need to be visited.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-_EVENTS = 2_000  # between two looks at the clock
+_EVENTS = 2_000  # between two checks of the clock
 
 
 class _Trail(NamedTuple):
-    """Clauses with their watches, and what is true so far; a literal is 2v, its opposite 2v + 1."""
+    """Clauses with their watches, and what is true so far; a literal of variable v is 2v, its negation 2v + 1."""
 
-    literals: Any  # of all clauses, one after the other
+    literals: Any  # those of all clauses, one clause after the other
     starts: Any
-    value: Any  # of a literal: 1 true, -1 false
-    reason: Any  # of a variable: the clause that forced it
-    trail: Any  # true literals; their number is in the last place
-    first: Any  # of the watches on a literal
-    following: Any  # of a watch
-    is_gone: Any  # clauses that were forgotten
+    value: Any  # per literal: 1 true, -1 false
+    reason: Any  # per variable: the clause that forced it
+    trail: Any  # true literals; the last entry is their number
+    first: Any  # per literal: its first watch
+    following: Any  # per watch: the next one on the literal
+    is_gone: Any  # per clause: whether it was deleted
 
 
 class Propagation:
@@ -49,12 +49,12 @@ class Propagation:
         )
 
     def follow(self, events: Sequence[int], should_stop: Callable[[], bool]) -> dict[int, list[int]] | None:
-        """What each learned clause rests on, and under -1 what the contradiction does; None if one does not follow.
+        """What each learned clause depends on, and under -1 what the contradiction does; None if one does not follow.
 
-        Events after the given clauses: the place of a clause that is learned, or ~ that of one that is forgotten.
+        An event is the index of a clause that is learned, or ~ the index of one that is deleted.
         """
         everything = np.array([*range(self.n_given), *events], dtype=np.int64)
-        rests_on: dict[int, list[int]] = {}
+        depends_on: dict[int, list[int]] = {}
         for begin in range(0, len(everything), _EVENTS):
             if should_stop():
                 return None
@@ -63,23 +63,23 @@ class Propagation:
             ends = np.cumsum(counts).tolist()
             for clause, start, end in zip(part.tolist(), [0, *ends], ends, strict=False):
                 if end > start:
-                    rests_on[clause] = found[start:end].tolist()
+                    depends_on[clause] = found[start:end].tolist()
             if status == _FAILED:
                 return None
             if status == _REFUTED:
-                rests_on[-1] = found[ends[-1] :].tolist()
-                return rests_on
+                depends_on[-1] = found[ends[-1] :].tolist()
+                return depends_on
         return None
 
 
-_GOING_ON, _REFUTED, _FAILED = 0, 1, 2
+_OPEN, _REFUTED, _FAILED = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
 def _follow(events: Any, n_given: int, state: _Trail) -> Any:
-    """Add the clauses of some events, each after a check if it was learned; what each check rested on, by its length.
+    """Process some events, checking each learned clause; the clauses each check depends on, and how many those are.
 
-    Nothing that is true for good is ever taken back: clauses that made it so are not forgotten.
+    What is permanently true is never retracted: clauses that forced it are not deleted.
     """
     literals, starts, value, reason, trail = state.literals, state.starts, state.value, state.reason, state.trail
     counts, found = np.zeros(len(events), np.int64), np.empty(1024, np.int64)
@@ -100,7 +100,7 @@ def _follow(events: Any, n_given: int, state: _Trail) -> Any:
             conflict, denied = -1, -1
             for q in range(begin, end):
                 literal = literals[q]
-                if value[literal] > 0:  # what made it true denies the step's negation
+                if value[literal] > 0:  # its reason contradicts the negation of the clause
                     conflict, denied = reason[literal // 2], literal // 2
                     break
                 if value[literal] == 0:
@@ -121,7 +121,7 @@ def _follow(events: Any, n_given: int, state: _Trail) -> Any:
         if conflict >= 0:
             found, n_found = _trace(conflict, -1, state, is_marked, found, n_found)
             return _REFUTED, counts[: position + 1], found[:n_found]
-    return _GOING_ON, counts, found[:n_found]
+    return _OPEN, counts, found[:n_found]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -134,14 +134,14 @@ def _set(literal: int, clause: int, state: _Trail) -> None:
 
 @njit(cache=True, nogil=True)
 def _add(clause: int, state: _Trail) -> Any:
-    """Watch two literals that are not false; a clause with one makes it true for good. A conflict, or -1."""
+    """Watch two literals that are not false; if there is only one, it is permanently true. A conflict, or -1."""
     literals, value, first = state.literals, state.value, state.first
     begin, end = state.starts[clause], state.starts[clause + 1]
     n_open = 0
     for q in range(begin, end):
         literal = literals[q]
         if value[literal] > 0:
-            return -1  # true for good
+            return -1  # permanently true
         if value[literal] == 0 and n_open < 2:
             literals[q], literals[begin + n_open] = literals[begin + n_open], literal
             n_open += 1
@@ -159,7 +159,7 @@ def _add(clause: int, state: _Trail) -> Any:
 
 @njit(cache=True, nogil=True)
 def _propagate(n_done: int, state: _Trail) -> Any:
-    """Make true what clauses force, beginning with the trail after its first ``n_done``; a conflict, or -1."""
+    """Make true what clauses force, from entry ``n_done`` of the trail; a conflict, or -1."""
     literals, starts, value, trail = state.literals, state.starts, state.value, state.trail
     first, following = state.first, state.following
     while n_done < trail[-1]:

@@ -1,7 +1,7 @@
-"""Refutation: that clauses contradict each other, in steps that anyone can check.
+"""Refutation: clauses contradict each other, in steps that anyone can check.
 
-A SAT solver writes down which clauses it learned until two of them contradicted each other (a DRAT proof). Each is
-checked here, and what the contradiction does not rest on is left out.
+A SAT solver records the clauses it learns until they contradict each other (a DRAT proof). Each is checked here, and
+those on which the contradiction does not depend are left out.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from stepnet.provers.clauses import Clause
 from stepnet.provers.sat_solver import SECOND_SOLVER, SOLVER, answer_of, solver_with
 
 CHECKER = "drup"
-_DRUP = 1e7  # steps × literals that the verified checker takes within about a minute
+TOO_LARGE = f"too large for {CHECKER}"
+_DRUP = 1e7  # steps × literals that the verified checker processes within about a minute
 _PATIENCE = 60.0  # seconds that it gets at most
 
 Literals = tuple[int, ...]
 
 
 class Step(NamedTuple):
-    """A clause that follows by propagation from those before, or one that is not needed any more."""
+    """A clause that follows by propagation from those before it, or one that is no longer needed."""
 
     clause: Literals
     is_deletion: bool = False
@@ -44,10 +45,10 @@ class Refutation:
 
     @property
     def size(self) -> int:
-        """How much work a plain checker has with it: steps × literals of the clauses."""
+        """The work of a simple checker: steps × literals of the clauses."""
         return sum(not step.is_deletion for step in self.steps) * sum(map(len, self.clauses))
 
-    def rests_on(self, clause: Sequence[int]) -> bool:
+    def depends_on(self, clause: Sequence[int]) -> bool:
         return tuple(clause) in self._set
 
     @cached_property
@@ -57,8 +58,8 @@ class Refutation:
     def is_true(self, should_stop: Callable[[], bool] = lambda: False) -> bool:
         """Whether every step follows and the last one is a contradiction; False, too, if the time is up."""
         everything, events = _events(self.clauses, self.steps)
-        rests_on = Propagation(everything, len(self.clauses)).follow(events, should_stop)
-        return rests_on is not None and bool(self.steps) and not self.steps[-1].clause
+        depends_on = Propagation(everything, len(self.clauses)).follow(events, should_stop)
+        return depends_on is not None and bool(self.steps) and not self.steps[-1].clause
 
     def to_dimacs(self) -> str:
         """The clauses in the DIMACS format."""
@@ -71,7 +72,7 @@ class Refutation:
 
     @classmethod
     def from_texts(cls, dimacs: str, drat: str) -> Refutation:
-        """Read both; raises ValueError where they are not in their formats."""
+        """Read both; raises ValueError if one is not in its format."""
         return cls(
             tuple(_literals(line) for line in dimacs.splitlines() if line.strip() and line[0] not in "cp"),
             tuple(_step(line) for line in drat.splitlines() if line.strip()),
@@ -98,78 +99,59 @@ def refutation(
 ) -> Refutation | None:
     """Solve the clauses; None if they do not contradict each other, or the time is up, or a step cannot be checked."""
     given = [tuple(clause) for clause in clauses]
-    lines = _learned(given, worker, should_stop)
+    with solver_with(SOLVER, given, worker, with_proof=True) as solver:
+        lines = solver.get_proof() if answer_of(solver, worker, should_stop) is False else None
     return None if lines is None else _trimmed(given, lines, should_stop)
 
 
 def is_refuted(
     clauses: Sequence[Literals], worker: ThreadPoolExecutor, should_stop: Callable[[], bool] = lambda: False
 ) -> bool | None:
-    """What a second solver says; None if the time is up."""
+    """Whether a second solver finds a contradiction; None if the time is up."""
     with solver_with(SECOND_SOLVER, clauses, worker) as solver:
         answer = answer_of(solver, worker, should_stop)
     return None if answer is None else not answer
 
 
-def is_within_reach(proof: Refutation) -> bool:
-    """Whether the verified checker is there and takes the proof within about a minute."""
-    return find_spec(CHECKER) is not None and proof.size <= _DRUP
-
-
 def why_not_checked(proof: Refutation) -> str:
-    """Why the verified checker is not asked."""
-    return (
-        f"too large for {CHECKER}"
-        if find_spec(CHECKER) is not None
-        else f"{CHECKER} is not installed ('stepnet[check]')"
-    )
+    """Why the verified checker cannot check the proof within about a minute; nothing if it can."""
+    if find_spec(CHECKER) is None:
+        return f"{CHECKER} is not installed ('stepnet[check]')"
+    return TOO_LARGE if proof.size > _DRUP else ""
 
 
 def passes_checker(proof: Refutation, time_limit: float) -> bool | None:
-    """What the verified checker says, in a process of its own; None if the time is up, or it takes too long."""
-    time_limit = min(time_limit, _PATIENCE)
+    """Whether the verified checker, in its own process, accepts the proof; None if it takes too long."""
     with tempfile.TemporaryDirectory() as folder:
         cnf, drat = Path(folder, "clauses.cnf"), Path(folder, "steps.drat")
         cnf.write_text(proof.to_dimacs())
         drat.write_text(proof.to_drat())
-        # The steps end with the empty clause, so that a proof of less is refused.
+        # The steps end with the empty clause, so a proof of less is rejected.
         code = (
             "import sys, drup\n"
             "outcome = drup.check_proof_from_files(*sys.argv[1:]).outcome\n"
             "sys.exit(10 if outcome is drup.Outcome.VALID else 20)"
         )
         try:
-            done = subprocess.run(
-                [sys.executable, "-c", code, str(cnf), str(drat)],
-                timeout=time_limit,
-                capture_output=True,
-                check=False,
-            )
+            command = [sys.executable, "-c", code, str(cnf), str(drat)]
+            done = subprocess.run(command, timeout=min(time_limit, _PATIENCE), capture_output=True, check=False)
         except subprocess.TimeoutExpired:
             return None
-    return {10: True, 20: False}.get(done.returncode, False)
-
-
-def _learned(
-    clauses: Sequence[Literals], worker: ThreadPoolExecutor, should_stop: Callable[[], bool]
-) -> list[str] | None:
-    """What a solver writes down on its way to a contradiction."""
-    with solver_with(SOLVER, clauses, worker, with_proof=True) as solver:
-        return solver.get_proof() if answer_of(solver, worker, should_stop) is False else None
+    return done.returncode == 10
 
 
 def _trimmed(clauses: Sequence[Literals], lines: Sequence[str], should_stop: Callable[[], bool]) -> Refutation | None:
-    """What the contradiction rests on; None if a step does not follow by propagation."""
+    """What the contradiction depends on; None if a step does not follow by propagation."""
     everything, events = _events(clauses, [_step(line) for line in lines])
-    rests_on = Propagation(everything, len(clauses)).follow(events, should_stop)
-    if rests_on is None:
+    depends_on = Propagation(everything, len(clauses)).follow(events, should_stop)
+    if depends_on is None:
         return None
-    needed = set(rests_on[-1])
-    last_uses: dict[int, int] = dict.fromkeys(needed, -1)  # by the step after which a clause can go
+    needed = set(depends_on[-1])
+    last_uses: dict[int, int] = dict.fromkeys(needed, -1)  # the step after which a clause can be deleted
     for place in range(len(everything) - 1, len(clauses) - 1, -1):
         if place in needed:
-            needed.update(rests_on[place])
-            for one in rests_on[place]:
+            needed.update(depends_on[place])
+            for one in depends_on[place]:
                 last_uses.setdefault(one, place)
     done: dict[int, list[int]] = {}
     for place, user in last_uses.items():
@@ -183,7 +165,7 @@ def _trimmed(clauses: Sequence[Literals], lines: Sequence[str], should_stop: Cal
 
 
 def _events(clauses: Sequence[Literals], steps: Sequence[Step]) -> tuple[list[Literals], list[int]]:
-    """All clauses, and for each step the place of the clause that it adds, or ~ that of the one that it deletes."""
+    """All clauses, and for each step the index of the clause that it adds, or ~ that of the one it deletes."""
     everything = list(clauses)
     places: dict[Literals, list[int]] = {}
     for place, clause in enumerate(everything):

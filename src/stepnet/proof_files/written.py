@@ -1,11 +1,11 @@
-"""Written proofs: a directory that shows that no network of an architecture loses less; ``checked`` reads it.
+"""Written proofs: a directory which proves that no network of an architecture loses less; ``checked`` reads it.
 
-proof.json        what is claimed, and for every gate the rows that order its neurons
+proof.json        the claim, and for every gate the rows that order its neurons
 rows.csv          the distinct training rows, with class and weight
 network.json      a network that reaches the loss
-subsystems.json   rows that no neuron gets right together, with multipliers that show it
+subsystems.json   rows that no neuron gets right together, with multipliers that prove it
 gate-1.cnf, ...   for every gate: clauses that follow from the subsystems, the gate and a smaller loss
-gate-1.drat, ...  steps from there to a contradiction
+gate-1.drat, ...  steps from these clauses to a contradiction
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from stepnet.provers.sat_solver import TITLE
 from stepnet.provers.subsystem import Subsystem
 from stepnet.runtime.limits import Budget
 
-_FOR_ALL = 0.5  # of the time: for the whole bound, before smaller ones
+_FOR_ALL = 0.5  # of the time: for the whole bound, before smaller ones are tried
 _Proofs = list[tuple[GateDecision, Refutation]]
 
 
@@ -52,17 +52,17 @@ def write_proof(
     budget: Budget | None = None,
     seed: int = 0,
 ) -> float:
-    """Write a directory that shows that ``network`` has its loss and no network loses less than a bound.
+    """Write a directory which proves that ``network`` has its loss and that no network loses less than a bound.
 
-    Subsystems that a fit has found make it faster; those that are missing are found here. Where the time is not enough
-    for ``bound``, a smaller one is proven. The bound that is proven is returned.
+    Subsystems that a fit has found make it faster; missing ones are found here. If the time is not enough for
+    ``bound``, a smaller one is proven. Returns the bound that is proven.
 
     Raises
     ------
     NotAcceptedError
-        If the problem is not one for correct sets.
+        If the problem cannot be proven on correct sets.
     InvalidInputError
-        If the directory is there already.
+        If the directory already exists and is not empty.
     SolverError
         If the time is up before anything is proven; nothing is written then.
     """
@@ -82,7 +82,7 @@ def write_proof(
         "bound": bound,
         "unit": float(weights.unit),
         "grain": weights.grain,
-        "heavy": [rows for rows in heavy if any(proof.rests_on(one.formula.of_heavy(rows)) for one, proof in proofs)],
+        "heavy": [rows for rows in heavy if any(proof.depends_on(one.formula.of_heavy(rows)) for one, proof in proofs)],
         "solver": TITLE,
         "gates": [
             {"weights": decision.gate.weights, "threshold": decision.gate.threshold, "ordering": decision.ordering}
@@ -102,11 +102,11 @@ def write_proof(
 
 
 class _TimeIsUpError(SolverError):
-    """There was no time for a refutation."""
+    """The time was not enough for a refutation."""
 
 
 class _FolderWriting:
-    """Refutations of all gates, for a bound or as much of it as there is time for."""
+    """Refutations of all gates, for a bound or as much of it as the time allows."""
 
     def __init__(
         self, problem: Problem, weights: RowWeights, pool: Pool, seed: int, worker: ThreadPoolExecutor
@@ -116,7 +116,7 @@ class _FolderWriting:
         self.oracle = Oracle(problem.dataset.X, problem.dataset.y == 1, seed)
 
     def prove(self, bound: float, budget: Budget) -> tuple[float, _Proofs]:
-        """Most of the time is for the bound itself, then for the largest one that climbing from below reaches."""
+        """First the bound itself is tried, then the largest one that is reached from below."""
         units = self.weights.limit_below(bound) + 1
         try:
             return self._proven(units, budget.until(budget.elapsed + _FOR_ALL * budget.remaining))
@@ -138,12 +138,12 @@ class _FolderWriting:
         return bound, [(decision, _refuted(decision, limit, budget, self.worker)) for decision in decisions]
 
     def _climbed(self, units: int, budget: Budget) -> int:
-        """What all gates are known to lose at least, in units, when the time is up; less than ``units``."""
+        """The bound, in units, that holds for all gates when the time is up; less than ``units``."""
         decisions = list(self._decisions(units - 1))
         try:
             while True:
                 least = min(decisions, key=lambda decision: decision.lower)
-                if least.lower >= units or least.decide(least.lower, budget, lambda network: 0.0) is not False:
+                if least.lower >= units or least.decide(least.lower, budget, _ignored) is not False:
                     return min(least.lower, units - 1)
         finally:
             for decision in decisions:
@@ -155,34 +155,34 @@ class _FolderWriting:
 
 
 def require_provable(problem: Problem) -> None:
-    """Raise if there is no way to write a proof of a problem."""
+    """Raise NotAcceptedError if proofs of a problem cannot be written."""
     answer = accepts_correct_sets(problem, "sat")
     if not answer:
-        raise NotAcceptedError(f"there is no proof to write: {answer.reason}")
+        raise NotAcceptedError(f"this proof cannot be written: {answer.reason}")
 
 
 def _free(directory: str | os.PathLike[str]) -> Path:
     target = Path(directory)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InvalidInputError(f"{str(target)!r} is there already; give the name of a new directory.")
+        raise InvalidInputError(f"{str(target)!r} already exists; give the name of a new directory.")
     if not target.resolve().parent.is_dir():
         raise InvalidInputError(f"the folder {str(target.parent)!r} does not exist; make it first.")
     return target
 
 
 def _refuted(decision: GateDecision, limit: int, budget: Budget, worker: ThreadPoolExecutor) -> Refutation:
-    """Find what subsystems are missing, then solve the clauses afresh and keep what the contradiction rests on."""
+    """Find missing subsystems, then solve the clauses again and keep what the contradiction depends on."""
     try:
-        answer = decision.decide(limit, budget, lambda network: 0.0)
-        while isinstance(answer, Network) and decision.forbid(answer, limit):
-            answer = decision.decide(limit, budget, lambda network: 0.0)
+        while isinstance(answer := decision.decide(limit, budget, _ignored), Network):
+            if not decision.forbid(answer, limit):
+                break
         if answer is False:
             formula = decision.formula
             clauses = [*formula.clauses, *([literal] for literal in formula.at_most(limit))]
             for subsystem in decision.pool.subsystems:
                 clauses += formula.of_subsystem(subsystem.rows)
             clauses += [formula.of_heavy(rows) for rows in decision.heavy]
-            proof = refutation(clauses, worker, lambda: budget.stop_reason is not None)
+            proof = refutation(clauses, worker, budget.is_used_up)
             if proof is not None:
                 return proof
     finally:
@@ -190,32 +190,34 @@ def _refuted(decision: GateDecision, limit: int, budget: Budget, worker: ThreadP
     if isinstance(answer, Network):
         raise SolverError(
             f"no proof was written: there is a network that loses {decision.problem.evaluate(answer):g}, so the bound "
-            f"does not hold for all networks. Give that one to fit as its start."
+            f"does not hold for all networks. Fit again with this network as the start."
         )
     if budget.stop_reason == "time":
         raise _TimeIsUpError(
-            f"no proof was written: the time limit came before clauses were refuted, at gate {decision.gate.name}. "
-            f"Losses of many rows take longest; give it more time."
+            f"no proof was written: the time limit was reached before the clauses of gate {decision.gate.name} were "
+            f"refuted. Losses of many rows take longest; give it more time."
         )
     if budget.stop_reason is not None:
         raise SolverError("no proof was written: it was interrupted.")
     raise SolverError(
-        "no proof was written: some rows are too close to each other for neurons in floats to tell them apart, or a "
+        "no proof was written: some rows are too close to each other for neurons in floats to separate them, or a "
         "step of the solver could not be checked."
     )
 
 
+def _ignored(network: Network) -> float:
+    """Networks that are found on the way are not needed."""
+    return math.inf
+
+
 def _used(pool: Pool, proofs: Sequence[tuple[GateDecision, Refutation]]) -> list[Subsystem]:
-    """The subsystems whose clauses a proof rests on."""
-    return [
-        subsystem
-        for subsystem in pool.subsystems
-        if any(
-            proof.rests_on(clause)
-            for decision, proof in proofs
-            for clause in decision.formula.of_subsystem(subsystem.rows)
-        )
-    ]
+    """The subsystems on whose clauses a proof depends."""
+
+    def is_used(subsystem: Subsystem) -> bool:
+        clauses = ((proof, one.formula.of_subsystem(subsystem.rows)) for one, proof in proofs)
+        return any(proof.depends_on(clause) for proof, of_gate in clauses for clause in of_gate)
+
+    return list(filter(is_used, pool.subsystems))
 
 
 def _rows_text(dataset: Dataset) -> str:
@@ -228,7 +230,7 @@ def _rows_text(dataset: Dataset) -> str:
 
 
 def _write_all(target: Path, texts: dict[str, str]) -> None:
-    """A directory that is there whole or not at all."""
+    """Write a directory completely or not at all."""
     temporary = Path(tempfile.mkdtemp(dir=target.resolve().parent, prefix=f".{target.name}."))
     try:
         for name, text in texts.items():
@@ -241,6 +243,6 @@ def _write_all(target: Path, texts: dict[str, str]) -> None:
 
 
 def _float_below(value: Fraction) -> float:
-    """The largest float that is not above."""
+    """The largest float that is not above ``value``."""
     rounded = float(value)
     return rounded if rounded <= value else math.nextafter(rounded, -math.inf)

@@ -1,9 +1,9 @@
-"""Prover: a way to close a problem without a mixed-integer program; Host: the fit that it works for."""
+"""Prover: closes a problem without a mixed-integer program; Host: the fit that it works for."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -19,26 +19,17 @@ from stepnet.provers.pool import Pool
 from stepnet.runtime.compiling import Compiling
 from stepnet.runtime.limits import Budget
 
+Offer = Callable[[Network], float]  # evaluates a network, keeps it if it is better, and returns its exact loss
+
 
 class Host(Protocol):
-    """What a proof asks of the fit: the best verified loss, and to be told of networks and bounds."""
+    """The fit that a prover works for: its problem and budget, the best verified loss, and the subsystems known."""
 
-    @property
-    def problem(self) -> Problem: ...
-
-    @property
-    def budget(self) -> Budget: ...
-
-    @property
-    def loss(self) -> float: ...
-
-    @property
-    def seed(self) -> int: ...
-
-    @property
-    def pool(self) -> Pool: ...
-
-    def offer(self, network: Network) -> float: ...
+    problem: Problem
+    budget: Budget
+    loss: float
+    seed: int
+    pool: Pool
 
     def raise_bound(self, bound: Bound) -> None: ...
 
@@ -56,53 +47,43 @@ class Prover(ABC):
 
     @abstractmethod
     def accepts(self, problem: Problem) -> Answer:
-        """Whether this proof takes the problem; if not, the reason and what would do."""
+        """Whether this prover accepts the problem; if not, the reason and the way out."""
 
     @abstractmethod
     def reason(self, problem: Problem) -> str:
-        """What speaks for this proof, of a problem that it takes."""
+        """Why to use this prover for a problem that it accepts."""
 
     def moves_before(self, problem: Problem) -> int | None:
-        """How many moves of a local search find a cut-off that is good enough; None for as many as usual."""
+        """How many moves of a local search find a good enough cutoff; None for the usual number."""
         return None
 
     @abstractmethod
-    def work(self, host: Host) -> None:
+    def work(self, host: Host, offer: Offer) -> None:
         """Offer networks and raise bounds until the host is over, or nothing is left to try."""
 
 
 def width_of(problem: Problem) -> int:
-    """The neurons below the gate; a single neuron is one below a gate that hands it on."""
+    """The number of neurons below the gate; 1 without a hidden layer, where the gate passes its input on."""
     return problem.architecture.hidden[0] if problem.architecture.hidden else 1
 
 
 def network_of(problem: Problem, gate: Gate, neurons: Sequence[Neuron]) -> Network:
-    """The neurons below a gate; alone where there is no hidden layer."""
+    """The neurons below a gate, or the neuron alone if there is no hidden layer."""
     layer = Layer(np.array([neuron.weights for neuron in neurons]), np.array([neuron.threshold for neuron in neurons]))
     return Network((layer, gate.layer) if problem.architecture.hidden else (layer,))
 
 
 def accepts_correct_sets(problem: Problem, name: str) -> Answer:
-    """One hidden layer of few neurons, each with a threshold and real weights of its own, and two classes."""
-    architecture = problem.architecture
-    instead = "Use formulation='tight'."
+    """One hidden layer of few neurons with their own thresholds and real weights, and two classes."""
+    hidden, threshold = problem.architecture.hidden, problem.architecture.threshold
     if reason := problem.refuses_proofs:
         return Answer(reason)
-    if problem.is_uncertain or problem.scenarios is not None:
-        return Answer(f"formulation={name!r} takes rows that are certain. {instead}")
-    if len(architecture.hidden) > 1 or max(architecture.hidden, default=1) > MAX_GATE_INPUTS:
-        return Answer(
-            f"formulation={name!r} accepts one hidden layer of up to {MAX_GATE_INPUTS} neurons; got "
-            f"hidden={architecture.hidden}. {instead}"
-        )
-    if architecture.threshold != "neuron":
-        return Answer(
-            f"formulation={name!r} needs threshold='neuron', where neurons can be complemented freely; got "
-            f"threshold={architecture.threshold!r}. {instead}"
-        )
-    if not problem.is_plain:
-        return Answer(
-            f"formulation={name!r} takes real weights, steps and misclassified rows of two classes, without "
-            f"constraints on the weights. {instead}"
-        )
-    return YES
+    requirements = {
+        "accepts rows that are certain": not problem.is_uncertain and problem.scenarios is None,
+        f"accepts one hidden layer of up to {MAX_GATE_INPUTS} neurons; got {hidden=}": len(hidden) <= 1
+        and max(hidden, default=1) <= MAX_GATE_INPUTS,
+        f"needs threshold='neuron', so that neurons can be complemented; got {threshold=}": threshold == "neuron",
+        "accepts real weights, steps and misclassified rows of two classes, without constraints": problem.is_plain,
+    }
+    missed = [need for need, is_met in requirements.items() if not is_met]
+    return Answer(f"formulation={name!r} {missed[0]}. Use formulation='tight'.") if missed else YES

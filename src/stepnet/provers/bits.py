@@ -1,4 +1,4 @@
-"""Bits: sets of rows as words of bits; what they cost, and which of them are in no other one."""
+"""Bits: sets of rows as words of bits; their costs, and which of them are maximal."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
-AT_ONCE = 300_000_000  # operations between two looks at the clock, about
+AT_ONCE = 300_000_000  # operations between two checks of the clock, roughly
 _SETS_AT_ONCE = 500_000
 
 
 def packed(sets: NDArray[np.bool_]) -> Words:
-    """A row of bits as words."""
+    """Rows of bits as words."""
     n_words = -(-sets.shape[1] // 64)
     data = np.zeros((len(sets), 8 * n_words), dtype=np.uint8)
     packed_bits = np.packbits(sets, axis=1, bitorder="little")
@@ -24,19 +24,19 @@ def packed(sets: NDArray[np.bool_]) -> Words:
 
 
 def costs(sets: Words, rows: Words, weights: Words) -> NDArray[np.int64]:
-    """What the rows weigh that are not in a set."""
+    """The weight of the rows that are not in a set, for each set."""
     counts = [np.bitwise_count(~sets & rows & plane).sum(axis=1, dtype=np.int64) for plane in weights]
     total: NDArray[np.int64] = np.array(counts).T @ (1 << np.arange(len(counts)))
     return total
 
 
 def largest(words: Words, should_stop: Callable[[], bool]) -> Words:
-    """The sets that are in no other one; where the time is up, some more.
+    """The sets that are contained in no other one; if the time is up, some more.
 
-    Of points in general position every set that is not a largest one has another one with one row more among those of
-    hyperplanes through points, so that looking these up leaves nothing to compare.
+    For points in general position, every set of a hyperplane through points that is not maximal has another such set
+    with exactly one more row, so looking those up leaves nothing to compare.
     """
-    is_kept = _in_none_of_one_row_more(words, should_stop)
+    is_kept = _without_larger(words, should_stop)
     if is_kept is None:
         return words
     words = words[is_kept]
@@ -50,8 +50,8 @@ def largest(words: Words, should_stop: Callable[[], bool]) -> Words:
     return words[kept[:n_kept]]
 
 
-def _in_none_of_one_row_more(words: Words, should_stop: Callable[[], bool]) -> NDArray[np.bool_] | None:
-    """Whether no set here has all the rows of a set and one more, each of equal sets but the first aside."""
+def _without_larger(words: Words, should_stop: Callable[[], bool]) -> NDArray[np.bool_] | None:
+    """Whether no other set has the rows of a set and exactly one more; of equal sets only the first counts."""
     codes = np.random.default_rng(0).integers(0, 2**64, 64 * words.shape[1], dtype=np.uint64)
     rows = np.bitwise_or.reduce(words, axis=0)
     hashes = np.empty(len(words), dtype=np.uint64)
@@ -67,7 +67,7 @@ def _in_none_of_one_row_more(words: Words, should_stop: Callable[[], bool]) -> N
 
 @njit(cache=True, nogil=True)
 def _has_just(words: Any, one: int, other: int, word: int, more: Any) -> bool:
-    """Whether one set has just the rows of another, and some more in a word."""
+    """Whether one set has exactly the rows of another, and some more in one word."""
     for w in range(words.shape[1]):
         if words[one, w] != (words[other, w] | more if w == word else words[other, w]):
             return False
@@ -76,7 +76,7 @@ def _has_just(words: Any, one: int, other: int, word: int, more: Any) -> bool:
 
 @njit(cache=True, nogil=True)
 def _enter(words: Any, begin: int, end: int, rows: Any, codes: Any, hashes: Any, table: Any, is_kept: Any) -> None:
-    """Enter sets into a table by hashes of their rows; only the first of equal ones."""
+    """Enter sets into a table by hashes of their rows; of equal sets only the first."""
     mask = np.uint64(len(table) - 1)
     for k in range(begin, end):
         code = np.uint64(0)
@@ -99,7 +99,7 @@ def _enter(words: Any, begin: int, end: int, rows: Any, codes: Any, hashes: Any,
 
 @njit(cache=True, nogil=True)
 def _leave_out(words: Any, begin: int, end: int, rows: Any, codes: Any, hashes: Any, table: Any, is_kept: Any) -> None:
-    """Look every set up with one row more."""
+    """Look up every set with one more row."""
     mask = np.uint64(len(table) - 1)
     for k in range(begin, end):
         for w in range(words.shape[1]):
@@ -122,7 +122,7 @@ def _leave_out(words: Any, begin: int, end: int, rows: Any, codes: Any, hashes: 
 
 @njit(cache=True, nogil=True)
 def _keep_largest(words: Any, kept: Any, n_kept: int, done: int, most: int) -> Any:
-    """Go on with sets in falling order of size; those in no earlier one are kept."""
+    """Continue through sets in decreasing order of size; keep those that no earlier one contains."""
     n_words = words.shape[1]
     work = 0
     while done < len(words) and work < most:
@@ -146,6 +146,7 @@ def _keep_largest(words: Any, kept: Any, n_kept: int, done: int, most: int) -> A
 
 @njit(cache=True, nogil=True, inline="always")
 def count(word: Any) -> Any:
+    """The number of bits that are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

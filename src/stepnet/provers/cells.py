@@ -1,10 +1,10 @@
-"""Cells: with few features, every largest set of rows that a neuron can get right is written down.
+"""Cells: with few features, all maximal sets of rows that a neuron can get right are enumerated.
 
-A hyperplane that gets some rows right can be moved until it passes through as many rows as there are dimensions, and
-all rows that were right are still on their side or on it. So every hyperplane through that many rows is tried; rows on
-it that are independent can all be made right by a small turn, others are divided within it in the same way. Then each
-gate asks which of these sets, one a neuron, leave least to misclassify. Signs are those of floats where those are
-certain, and of determinants of integers elsewhere.
+A hyperplane that gets some rows right can be moved until it passes through as many rows as there are dimensions, with
+all of those rows still on their side or on it. So every hyperplane through that many rows is tried; independent rows
+on it can all be made right by a small rotation, others are divided within it in the same way. Then for each gate the
+sets, one per neuron, that lose the least are found. Signs are computed in floats if those are certain, otherwise by
+determinants of integers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stepnet.errors import YES, Answer
 from stepnet.model.arithmetic import Floats
 from stepnet.model.gates import Gate, gates
 from stepnet.problem.problem import Problem
-from stepnet.provers.base import Host, Prover, accepts_correct_sets, network_of, width_of
+from stepnet.provers.base import Host, Offer, Prover, accepts_correct_sets, network_of, width_of
 from stepnet.provers.bits import Words, costs, largest, packed
 from stepnet.provers.choices import best_sets
 from stepnet.provers.clauses import spoilers
@@ -34,25 +34,25 @@ from stepnet.runtime.compiling import Compiling
 
 MOST_FEATURES = 5
 _MOST_BYTES = 1.5e9
-_SECONDS = 2e-6  # a hyperplane
+_SECONDS = 2e-6  # per hyperplane
 _MOST_SECONDS = 60.0
-_AT_ONCE = 50_000  # hyperplanes
-_UNITS = 2**24  # of the best loss, where weights of rows have no common measure
-_ROUNDING = 2.0**-48  # of weights and losses in units
+_AT_ONCE = 50_000  # hyperplanes per block
+_UNITS = 2**24  # that the best loss is divided into, if the row weights have no common unit
+_ROUNDING = 2.0**-48  # relative, of weights and losses in units
 _EXACT = 2.0**53  # integers up to here are exact in floats
 
 Booleans = NDArray[np.bool_]
 
 
 def _compile() -> None:
-    """Call every kernel, for four points in the plane."""
+    """Call every kernel, on four points in the plane."""
     X, on = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([False, True, True, False])
     choices = _Choices(on, np.ones(4, dtype=np.int64))
 
     def never() -> bool:
         return False
 
-    sets = _all_sets(integer_rows(X), on, lambda sets: choices.is_of_use(sets, 2, 4), never)
+    sets = _all_sets(integer_rows(X), on, lambda sets: choices.is_useful(sets, 2, 4), never)
     assert sets is not None
     sets = largest(sets, never)
     choices.best(sets, gates(2)[0], 4, never)
@@ -77,7 +77,7 @@ class Cells(Prover):
         n_planes, n_bytes = estimate(problem.dataset.n_rows, n_features)
         if n_bytes > _MOST_BYTES or n_planes * _SECONDS > _MOST_SECONDS:
             return Answer(
-                f"formulation='cells' would look at {n_planes:.2g} hyperplanes, in about {n_planes * _SECONDS:.2g} s "
+                f"formulation='cells' would try {n_planes:.2g} hyperplanes, in about {n_planes * _SECONDS:.2g} s "
                 f"and {n_bytes / 1e9:.2g} GB. Use formulation='sat'."
             )
         return YES
@@ -88,23 +88,23 @@ class Cells(Prover):
         return f"through {n_features} of {n_rows} rows there are only {n_planes} hyperplanes"
 
     def moves_before(self, problem: Problem) -> int:
-        """Enumeration needs a cut-off, not a good one."""
+        """Enumeration needs a cutoff, not a good one."""
         n_planes, _ = estimate(problem.dataset.n_rows, problem.dataset.n_features)
         return min(max(100, n_planes // 20), 2_000)
 
-    def work(self, host: Host) -> None:
+    def work(self, host: Host, offer: Offer) -> None:
         problem, data = host.problem, host.problem.dataset
         on = np.asarray(data.y == 1)
         width = width_of(problem)
-        # Fractions of units are cut off: no network loses less than it does in whole ones.
+        # Weights are rounded down to whole units, so no network loses less than they say.
         unit = problem.accuracy.step or host.loss / _UNITS
         if unit < sys.float_info.min:
-            return  # losses of next to nothing
+            return  # the loss is almost 0
         rounding = 0.0 if problem.accuracy.step else _ROUNDING
         units = np.floor(np.minimum(data.weights, host.loss) / unit * (1 - rounding)).astype(np.int64)
         choices = _Choices(on, units)
         most = math.ceil(host.loss / unit * (1 - _ROUNDING)) - 1
-        sets = _all_sets(integer_rows(data.X), on, lambda sets: choices.is_of_use(sets, width, most), host.must_stop)
+        sets = _all_sets(integer_rows(data.X), on, lambda sets: choices.is_useful(sets, width, most), host.must_stop)
         if sets is None:
             return
         sets = largest(sets, host.must_stop)
@@ -122,51 +122,44 @@ class Cells(Prover):
                 if len(neurons) < width:
                     return  # too thin for a neuron in floats, or the time is up
                 network = network_of(problem, gate, neurons)
-                host.offer(network)
+                offer(network)
                 most = min(most, int(units[network.predict(data.X) != data.y].sum()) - 1)
         least = (most + 1) * unit
         least = max(least, RowWeights.of(data.weights, host.loss).round_up(least * (1 - rounding)))
-        host.raise_bound(
-            Bound(
-                min(host.loss, least),
-                evidence=Enumeration(estimate(data.n_rows, data.n_features)[0], len(sets), len(gates(width))),
-            )
-        )
+        evidence = Enumeration(estimate(data.n_rows, data.n_features)[0], len(sets), len(gates(width)))
+        host.raise_bound(Bound(min(host.loss, least), evidence=evidence))
 
 
 def _n_alone(gate: Gate) -> int:
-    """Neurons that spoil rows alone: the more there are, the sooner choices are seen to be too bad."""
+    """The number of neurons that spoil rows alone: the more, the sooner bad choices are ruled out."""
     return sum(len(neurons) == 1 for code in (0, 1) for neurons in spoilers(gate, code))
 
 
 class _Choices:
-    """What sets of rows, one a neuron, leave to misclassify."""
+    """The loss of choices of sets of rows, one per neuron."""
 
     def __init__(self, on: Booleans, weights: NDArray[np.int64]) -> None:
         self.classes = packed(np.array([~on, on]))
         bits = range(int(weights.max()).bit_length())
         self.weights = packed(np.array([weights >> bit & 1 for bit in bits], dtype=bool))
 
-    def is_of_use(self, sets: Words, width: int, most: int) -> Booleans:
-        """Sets that some neuron of some gate may have if at most so much is misclassified."""
+    def is_useful(self, sets: Words, width: int, most: int) -> Booleans:
+        """The sets that some neuron of some gate may have if the loss is at most ``most``."""
         missed = [costs(sets, rows, self.weights) for rows in self.classes]
-        found = np.zeros(len(sets), dtype=bool)
         alone = {tuple((j,) in spoilers(gate, code) for code in (0, 1)) for gate in gates(width) for j in range(width)}
-        for spoils in alone:
-            lost = [missed[code] if spoils[code] else 0 for code in (0, 1)]
-            found |= np.asarray(lost[0] + lost[1] <= most)
-        return found
+        lost = [spoils[0] * missed[0] + spoils[1] * missed[1] for spoils in alone]
+        return np.asarray(np.min(lost, axis=0) <= most)
 
     def best(
         self, sets: Words, gate: Gate, most: int, should_stop: Callable[[], bool]
     ) -> tuple[tuple[int, ...] | None, bool]:
-        """The best choice, if it leaves at most so much, and whether all were tried."""
+        """The best choice, if its loss is at most ``most``, and whether all were tried."""
         rules = [[sum(1 << j for j in neurons) for neurons in spoilers(gate, code)] for code in (0, 1)]
         return best_sets(sets, self.classes, self.weights, gate.weights, rules, most, should_stop)
 
 
 def estimate(n_rows: int, n_features: int) -> tuple[int, float]:
-    """Hyperplanes to look at, and bytes for the sets of either side: twice their words, hashes and a table."""
+    """The number of hyperplanes, and bytes for the sets of both sides: twice their words, hashes and a table."""
     n_planes = math.comb(n_rows, min(n_features, n_rows))
     return n_planes, 2.0 * n_planes * (16 * -(-n_rows // 64) + 24)
 
@@ -176,17 +169,17 @@ def _unpacked(words: Words, n_rows: int) -> Booleans:
 
 
 def _all_sets(
-    rows: list[list[int]], on: Booleans, is_of_use: Callable[[Words], Booleans], should_stop: Callable[[], bool]
+    rows: list[list[int]], on: Booleans, is_useful: Callable[[Words], Booleans], should_stop: Callable[[], bool]
 ) -> Words | None:
-    """Sets of rows that a neuron can get right, with all the largest ones of use among them; None if the time is up."""
+    """Sets of rows that a neuron can get right, including all useful maximal ones; None if the time is up."""
     points = sorted(set(map(tuple, rows)))
     number = {point: k for k, point in enumerate(points)}
     where = np.array([number[tuple(row)] for row in rows])
-    return _Space(points, where, on, should_stop).sets(tuple(range(len(points))), is_of_use)
+    return _Space(points, where, on, should_stop).sets(tuple(range(len(points))), is_useful)
 
 
 class _Space:
-    """Points, the rows at each of them, and hyperplanes through them."""
+    """The distinct points of the rows, and hyperplanes through them."""
 
     def __init__(
         self, points: list[tuple[int, ...]], where: NDArray[np.int64], on: Booleans, should_stop: Callable[[], bool]
@@ -196,8 +189,8 @@ class _Space:
         self.has_both = has_on & has_off
         self.known: dict[tuple[int, ...], Words | None] = {}
 
-    def sets(self, chosen: tuple[int, ...], is_of_use: Callable[[Words], Booleans] | None = None) -> Words | None:
-        """Of the rows at some points: sets that a neuron can get right, the largest ones among them."""
+    def sets(self, chosen: tuple[int, ...], is_useful: Callable[[Words], Booleans] | None = None) -> Words | None:
+        """Sets of the rows at some points that a neuron can get right, including all maximal ones."""
         if len(chosen) == 1:  # either class, not both
             here = self.where == chosen[0]
             return packed(np.array([here & self.on, here & ~self.on]))
@@ -208,23 +201,23 @@ class _Space:
             part = self._divided(np.array(chosen), signs, len(axes))
             if part is None:
                 return None
-            parts.append(part if is_of_use is None else part[is_of_use(part)])
+            parts.append(part if is_useful is None else part[is_useful(part)])
         return None if self.should_stop() else np.concatenate(parts)
 
     def _within(self, chosen: tuple[int, ...]) -> Words | None:
-        """The sets within a hyperplane, which many of its points lead to."""
+        """The sets within a hyperplane; many choices of its points lead to it."""
         if chosen not in self.known:
             found = self.sets(chosen)
             self.known[chosen] = None if found is None else largest(found, self.should_stop)
         return self.known[chosen]
 
     def _divided(self, chosen: NDArray[np.int64], signs: NDArray[np.int8], dimension: int) -> Words | None:
-        """The sets of some hyperplanes, given on which side of each the points are; both orientations."""
+        """The sets of some hyperplanes in both orientations, given on which side of each the points are."""
         sides = signs
         if len(chosen) < len(self.points):
-            sides = np.full((len(signs), len(self.points)), 2, dtype=np.int8)  # points elsewhere count for nothing
+            sides = np.full((len(signs), len(self.points)), 2, dtype=np.int8)  # other points are ignored
             sides[:, chosen] = signs
-        # Independent points, each with rows of one class: a small turn makes all of them right.
+        # Independent points, each with rows of one class: a small rotation makes all of them right.
         is_simple = are_simple(sides, dimension, self.has_both)
         parts = [right_sets(sides[is_simple], self.where, self.on, True)]
         for pattern in np.unique(sides[~is_simple], axis=0):
@@ -239,7 +232,7 @@ class _Space:
 
 
 def independent_axes(points: list[list[int]] | list[tuple[int, ...]]) -> list[int]:
-    """Axes that tell all points apart as well as all axes do: no more than the dimension of what the points span."""
+    """As few axes as the dimension of what the points span, on which their projection is one-to-one."""
     first = points[0]
     rows = [[a - b for a, b in zip(point, first, strict=True)] for point in points[1:]]
     axes: list[int] = []
@@ -258,18 +251,16 @@ def independent_axes(points: list[list[int]] | list[tuple[int, ...]]) -> list[in
 
 
 def _sign_patterns(points: list[list[int]], should_stop: Callable[[], bool]) -> Iterator[NDArray[np.int8]]:
-    """On which side of hyperplanes through independent points the points are."""
+    """On which side of every hyperplane through independent points the points are."""
     n = len(points[0])
     columns = list(zip(*points, strict=True))
     spans = [max(column) - min(column) for column in columns]
     largest_value = math.factorial(n) * math.prod(max(1, span) for span in spans)
     lows = [min(column) for column in columns]
     shifted = [[value - low for value, low in zip(point, lows, strict=True)] for point in points]
-    if largest_value < _EXACT:
-        accuracy = EXACT  # every minor is an integer that floats hold
-        scales = [0] * n
-    else:
-        # Differences of the points are exact in floats if the points are; otherwise small ones are all error.
+    accuracy, scales = EXACT, [0] * n
+    if largest_value >= _EXACT:  # minors may be integers that floats cannot represent
+        # Differences of the points are exact in floats if the points are; otherwise small ones are mostly error.
         accuracy = DIFFERENCES if max(spans) < _EXACT else COORDINATES
         scales = [span.bit_length() for span in spans]
     floats: Floats = np.array(
@@ -289,7 +280,7 @@ def _sign_patterns(points: list[list[int]], should_stop: Callable[[], bool]) -> 
 
 
 def _exact_signs(points: list[list[int]], chosen: tuple[int, ...]) -> list[int]:
-    """On which side of a hyperplane every point is; 0 everywhere if the chosen points span none."""
+    """On which side of the hyperplane through the chosen points each point is; 0 everywhere if they span none."""
     base = points[chosen[0]]
     edges = [[a - b for a, b in zip(points[k], base, strict=True)] for k in chosen[1:]]
     normal = _cofactors(edges, len(base))

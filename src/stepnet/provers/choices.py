@@ -1,8 +1,8 @@
-"""Choices: which sets of rows, one a neuron, leave least to misclassify below a gate.
+"""Choices: which sets of rows, one per neuron, lose the least below a gate.
 
-Neurons are chosen one after the other. A row is lost once all neurons that spoil it together get it wrong, so what
-the neurons so far leave to each later one alone says which sets that one may still have; the others are left out
-before the next neuron is chosen.
+The sets of the neurons are chosen one after the other. A row is lost once all neurons that spoil it together get it
+wrong. So the rows that each later neuron must get right, given those chosen so far, determine which sets it may still
+have; the others are dropped before the next neuron is chosen.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from stepnet.provers.bits import AT_ONCE, Words, costs, count
 
-_BLOCK = 256  # sets at once
+_BLOCK = 256  # sets per block
 
 
 class _Lists(NamedTuple):
-    """After some neurons were chosen (the first index): what is lost, and sets that each later one may have."""
+    """By the number of neurons chosen (the first index): what is lost, and which sets each later one may have."""
 
-    lost: Words  # rows, by words
-    at_stake: Words  # of a neuron: rows that are lost if it gets them wrong, too
-    words: Words  # of a neuron: sets that it may have, by words
-    numbers: NDArray[np.int64]  # of these sets
+    lost: Words  # the rows that are lost
+    at_stake: Words  # per neuron: rows that are lost if it gets them wrong, too
+    words: Words  # per neuron: sets that it may have
+    numbers: NDArray[np.int64]  # the numbers of these sets
     sizes: NDArray[np.int64]  # how many there are
-    places: NDArray[np.int64]  # of the next one to choose
-    chosen: NDArray[np.int64]  # numbers of the sets of the neurons so far
+    places: NDArray[np.int64]  # the next one to choose
+    chosen: NDArray[np.int64]  # the numbers of the sets chosen so far
     missed: Words  # the rows that these get wrong
 
 
@@ -41,10 +41,10 @@ def best_sets(
     most: int,
     should_stop: Callable[[], bool],
 ) -> tuple[tuple[int, ...] | None, bool]:
-    """The sets, one a neuron, that leave least to misclassify, if that is at most ``most``; and whether all were tried.
+    """The sets, one per neuron, that lose the least, if that is at most ``most``; and whether all were tried.
 
-    ``weights`` are rows of bits: those of the rows whose weight has that bit. ``rules`` are, for either class, the
-    sets of neurons that spoil a row, as bits.
+    ``weights`` has for every bit the rows whose weight has that bit. ``rules`` are, for each class, the sets of
+    neurons that spoil a row, as bits.
     """
     width, (n_sets, n_words) = len(gate), words.shape
     flat = np.array([[code, rule] for code in (0, 1) for rule in rules[code]], dtype=np.int64)
@@ -59,7 +59,7 @@ def best_sets(
         np.zeros((width, n_words), np.uint64),
     )
     best, found = most + 1, np.full(width, -1, dtype=np.int64)
-    for j in range(width):  # by itself
+    for j in range(width):
         for code in (0, 1):
             if 1 << j in rules[code]:
                 lists.at_stake[0, j] |= classes[code]
@@ -79,7 +79,7 @@ def best_sets(
 def _search(
     lists: Any, classes: Any, weights: Any, gate: Any, rules: Any, depth: int, best: int, found: Any, most: int
 ) -> Any:
-    """Go on choosing until enough was done; how many neurons are chosen then, -1 at the end, and the best loss."""
+    """Continue for about ``most`` operations; the number of neurons chosen then, -1 at the end, and the best loss."""
     width, n_words = len(lists.places), lists.lost.shape[1]
     work = 0
     while depth >= 0 and work < most:
@@ -99,13 +99,13 @@ def _search(
         work += 30
         if cost >= best:
             continue
-        if depth == width - 1:  # there is but one neuron
+        if depth == width - 1:  # there is only one neuron
             best = cost
             found[0] = number
             continue
         is_open = True
         for j in range(depth + 1, width):
-            # Neurons of equal weight in the gate are in order.
+            # Neurons of equal weight in the gate are ordered.
             begin = 0
             if gate[j] == gate[depth]:
                 begin = _place_of(number, lists.numbers[depth, j], lists.sizes[depth, j])
@@ -149,7 +149,7 @@ def _place_of(number: int, numbers: Any, size: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _put_at_stake(lists: Any, classes: Any, rules: Any, depth: int, j: int) -> None:
-    """After ``depth`` neurons: rows that are lost if neuron j gets them wrong as well, for all that they know."""
+    """After ``depth`` neurons: the rows that are lost if neuron j gets them wrong, too."""
     for w in range(lists.lost.shape[1]):
         at_stake = np.uint64(0)
         for r in range(len(rules)):
@@ -165,7 +165,7 @@ def _put_at_stake(lists: Any, classes: Any, rules: Any, depth: int, j: int) -> N
 
 @njit(cache=True, nogil=True)
 def _add_costs(words: Any, begin: int, lost: Any, at_stake: Any, weights: Any, sums: Any, size: int) -> None:
-    """What is lost with each of some sets."""
+    """The loss with each of some sets."""
     for k in range(size):
         sums[k] = 0
     for w in range(len(lost)):
@@ -189,7 +189,7 @@ def _keep(
     kept_words: Any,
     kept_numbers: Any,
 ) -> int:
-    """Copy the sets with which less than the best is lost; how many there are."""
+    """Copy the sets whose loss is below the best; how many there are."""
     sums, n_kept = np.empty(_BLOCK, np.int64), 0
     for block in range(begin, size, _BLOCK):
         n = min(_BLOCK, size - block)
@@ -205,7 +205,7 @@ def _keep(
 
 @njit(cache=True, nogil=True)
 def _least(words: Any, numbers: Any, size: int, begin: int, lost: Any, at_stake: Any, weights: Any, best: int) -> Any:
-    """What is lost at least, if that is less than the best, and with which set."""
+    """The least loss, if it is below the best, and its set."""
     sums, number = np.empty(_BLOCK, np.int64), -1
     for block in range(begin, size, _BLOCK):
         n = min(_BLOCK, size - block)

@@ -1,13 +1,13 @@
-"""Clauses: what a gate, subsystems and a limit on the loss say about the sets of rows that neurons get right.
+"""Clauses: what a gate, subsystems and a limit on the loss imply for the sets of rows that neurons get right.
 
 Variables, numbered from 1: e_i (row i is misclassified), p_ij (neuron j gets row i right), then sums. A row of class 1
-is right iff the gate is on where exactly the neurons that get it right are on; one of class 0 iff the gate is off
-where those are off. Gates are monotone: a row is right iff every set of neurons that could spoil it has one that
-gets it right.
+is right iff the gate is on when exactly the neurons that get it right are on; one of class 0 iff the gate is off
+when exactly those are off. Gates are monotone: a row is right iff every set of neurons that could spoil it contains
+one that gets it right.
 
-A neuron is never hurt by getting fewer rows right, as long as the others make up for it. So nothing is lost if a
-misclassified row counts as wrong for every neuron, a right one as right for no more neurons than it needs, and if
-neurons that the gate does not tell apart are put in order.
+Getting fewer rows right never hurts, as long as the other neurons compensate. So without loss of generality a
+misclassified row counts as wrong for every neuron, a right one as right for no more neurons than it needs, and
+neurons that are interchangeable in the gate are ordered.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from stepnet.model.gates import Gate
 from stepnet.provers.row_weights import few
 
 Clause = list[int]
-_MOST_SUMS = 128  # of some rows; no fewer than what RowWeights tells apart
+_MOST_SUMS = 128  # per node of the tree; no fewer than RowWeights distinguishes
 
 
 @cache
 def spoilers(gate: Gate, code: int) -> tuple[tuple[int, ...], ...]:
-    """The smallest sets of neurons that misclassify a row of a class if they all get it wrong."""
+    """The minimal sets of neurons that misclassify a row of a class if they all get it wrong."""
     width, total = len(gate.weights), sum(gate.weights)
     needed = gate.threshold if code == 0 else total - gate.threshold + 1
 
@@ -41,12 +41,12 @@ def spoilers(gate: Gate, code: int) -> tuple[tuple[int, ...], ...]:
 
 
 def sufficient(gate: Gate, code: int) -> tuple[tuple[int, ...], ...]:
-    """The smallest sets of neurons that make a row of a class right if they all get it right."""
+    """The minimal sets of neurons that make a row of a class right if they all get it right."""
     return spoilers(gate, 1 - code)
 
 
 class Formula:
-    """Networks of one gate that misclassify at most so much, as clauses.
+    """Networks of one gate whose loss is at most a limit, as clauses.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ class Formula:
     codes : sequence of 0 and 1
         The classes of the rows.
     weights : sequence of int
-        What misclassifying them costs.
+        The costs of misclassifying them.
     most : int
-        The largest limit that will be asked for.
+        The largest limit that is needed.
     ordering : sequence of int
-        Rows by which neurons of equal weight in the gate are put in order.
+        Rows by which neurons of equal weight in the gate are ordered.
     grain : int
-        Sums that are no further than this above another one count as that one.
+        Sums up to this much above another one count as that one.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class Formula:
         return 1 + row
 
     def at_most(self, limit: int) -> list[int]:
-        """Literals that together say that the misclassified rows weigh no more."""
+        """Literals which state that the misclassified rows weigh at most ``limit``."""
         return [-variable for total, variable in self._sums.items() if total > limit]
 
     def next_limit(self, limit: int) -> int:
-        """The smallest sum above a limit: what is not at most the one is at least the other."""
+        """The smallest sum above a limit: a loss that is not at most the limit is at least this sum."""
         return min((total for total in self._sums if total > limit), default=limit + 1)
 
     def of_subsystem(self, rows: Sequence[int]) -> list[Clause]:
@@ -102,8 +102,8 @@ class Formula:
         """Not all of some rows are misclassified."""
         return [-self.wrong(row) for row in rows]
 
-    def tells_apart(self, row: int) -> bool:
-        """Whether neurons may differ in a row that is right."""
+    def may_differ(self, row: int) -> bool:
+        """Whether neurons may differ on a row that is right."""
         return len(self._alone[self.codes[row]]) < self.width
 
     def _new(self) -> int:
@@ -124,11 +124,11 @@ class Formula:
                         yield [*(-self.right[row][k] for k in neurons if k in free), -self.right[row][j]]
 
     def _order(self, rows: Sequence[int]) -> Iterator[Clause]:
-        """Of neurons of equal weight, the first one gets the first row right on which they differ."""
+        """Of two neurons of equal weight, the first gets the first row right on which they differ."""
         for j, (weight, next_weight) in enumerate(pairwise(self.gate.weights)):
-            equal: list[int] = []  # the negation of: they agree so far
+            equal: list[int] = []  # the negation of "they agree so far"
             for row in rows:
-                if weight != next_weight or not self.tells_apart(row):
+                if weight != next_weight or not self.may_differ(row):
                     continue
                 one, other = self.right[row][j], self.right[row][j + 1]
                 still = self._new()
@@ -138,10 +138,10 @@ class Formula:
                 equal = [-still]
 
     def _add_sums(self, weights: Sequence[int], most: int) -> dict[int, int]:
-        """Variables that are true if the misclassified rows weigh at least so much; more than ``most`` is most + 1.
+        """For every sum, a variable that is true if the misclassified rows weigh at least as much; at most most + 1.
 
-        A generalised totalizer: a tree of sums, each true if the two below it are. Rows that weigh more than ``most``
-        alone are sums of their own. Small differences are dropped: a sum that counts as less stays true.
+        A generalised totalizer: a tree of sums, each true if the two below it are. Small differences are dropped: a
+        sum that counts as less stays true.
         """
         nodes = [{min(weight, most + 1): self.wrong(row)} for row, weight in enumerate(weights) if weight]
         while len(nodes) > 1:

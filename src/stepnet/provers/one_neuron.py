@@ -1,11 +1,11 @@
-"""One neuron: the lightest rows to give up so that no infeasible subsystem is left.
+"""One neuron: the lightest set of rows to give up so that no infeasible subsystem is left.
 
     min Σ weight_i · e_i   subject to   Σ_{i in S} e_i >= 1 for every subsystem S,   e_i in {0, 1}
 
-Rounds of the linear relaxation find most of the subsystems that matter, then the program itself is solved, and the rows
-that it keeps are asked of the oracle, until they have a neuron. Weights are cut at the best loss known and scaled, so
-that a solver's tolerances are small next to it; what they may add up to is taken off a bound, which is then rounded up
-to the next loss that any rows have. Each bound holds for all neurons.
+Rounds of the linear relaxation find most of the subsystems that matter; then the program itself is solved and the
+oracle is asked about the rows that it keeps, until there is a neuron for them. Weights are capped at the best loss
+known and scaled, so that a solver's tolerances are small in comparison; their possible sum is subtracted from a bound,
+which is then rounded up to the next loss that any rows have. Each bound holds for all neurons.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stepnet.errors import Answer, SolverFailure
 from stepnet.model.arithmetic import Floats
 from stepnet.model.gates import gates
 from stepnet.problem.problem import Problem
-from stepnet.provers.base import Host, Prover, accepts_correct_sets, network_of
+from stepnet.provers.base import Host, Offer, Prover, accepts_correct_sets, network_of
 from stepnet.provers.oracle import Indices, Oracle
 from stepnet.provers.row_weights import RowWeights
 from stepnet.solvers.backends.base import Outcome, Task
@@ -29,10 +29,10 @@ from stepnet.solvers.model import Model, ModelBuilder
 
 _FIRST_PACKINGS = 10
 _ROUNDS = 60  # of the relaxation at most
-_IDLE_ROUNDS = 5  # without progress
+_IDLE_ROUNDS = 5  # without progress, at most
 _SCALE = 1e4  # the best loss in units of the program, at most
 _TOLERANCE = 2e-7  # of reduced costs; the solver's own is 1e-7
-_THRESHOLDS = (1e-6, 0.1, 0.2, 0.34, 0.5)  # rows that the relaxation gives up less than this are asked for together
+_THRESHOLDS = (1e-6, 0.1, 0.2, 0.34, 0.5)  # the oracle is asked about the rows that the relaxation gives up by no more
 
 
 class OneNeuron(Prover):
@@ -51,23 +51,23 @@ class OneNeuron(Prover):
     def reason(self, problem: Problem) -> str:
         return "for a single neuron a set cover is easier than clauses"
 
-    def work(self, host: Host) -> None:
-        _Cover(host).work()
+    def work(self, host: Host, offer: Offer) -> None:
+        _Cover(host, offer).work()
 
 
 class _Cover:
     """The subsystems of one problem, and the programs over them."""
 
-    def __init__(self, host: Host) -> None:
-        self.host, self.problem = host, host.problem
+    def __init__(self, host: Host, offer: Offer) -> None:
+        self.host, self.offer, self.problem = host, offer, host.problem
         dataset = host.problem.dataset
         self.weights = RowWeights.of(dataset.weights, host.loss)
-        # Heavier rows than the loss are given up by no network that is better. Small integers stay what they are.
+        # No better network gives up a row that is heavier than the loss. Small integers are kept as they are.
         self.unit = host.problem.accuracy.step
         if not self.unit or host.loss / self.unit > _SCALE:
             self.unit = host.loss / _SCALE
         self.costs = np.minimum(dataset.weights, host.loss) / self.unit
-        # What reduced costs that are wrong by the solver's tolerance add up to.
+        # The sum of all reduced costs being wrong by the solver's tolerance.
         self.safety = _TOLERANCE * dataset.n_rows
         self.oracle, self.pool = Oracle(dataset.X, dataset.y == 1, host.seed), host.pool
         self.backend = named_backend("highs")
@@ -96,17 +96,17 @@ class _Cover:
             if outcome.point is None or outcome.status == "stopped":
                 return
             if not self._ask(np.flatnonzero(outcome.point < 0.5)):
-                return  # the rows that are kept have a neuron, which was offered
+                return  # there is a neuron for the rows that are kept, and it was offered
 
     def _ask(self, rows: Indices) -> int:
-        """Subsystems among the rows join the pool, and the neuron of the others is offered; how many joined."""
-        found, _, neuron = self.oracle.packing(rows, self.host.must_stop)
+        """Add subsystems of the rows to the pool, and offer the neuron of the remaining rows; how many are new."""
+        found, neuron = self.oracle.packing(rows, self.host.must_stop)
         if neuron is not None:
-            self.host.offer(network_of(self.problem, gates(1)[0], [neuron]))
+            self.offer(network_of(self.problem, gates(1)[0], [neuron]))
         return sum(self.pool.add(subsystem) for subsystem in found)
 
     def _cut(self, point: Floats) -> int:
-        """Subsystems that a fractional point does not cover, as far as they are found among rows it hardly gives up."""
+        """Look for subsystems that a point does not cover among rows that it hardly gives up; how many are new."""
         return sum(self._ask(np.flatnonzero(point <= threshold)) for threshold in _THRESHOLDS)
 
     def _solve(self, *, is_integer: bool) -> Outcome | None:
@@ -122,8 +122,7 @@ class _Cover:
     def _model(self, *, is_integer: bool) -> Model:
         builder = ModelBuilder()
         columns = builder.add_columns("e", len(self.everything), 0.0, 1.0, integer=is_integer, cost=self.costs)
-        sizes = [len(subsystem.rows) for subsystem in self.pool.subsystems]
-        for size in sorted(set(sizes)):
+        for size in sorted({len(subsystem.rows) for subsystem in self.pool.subsystems}):
             rows = np.array([subsystem.rows for subsystem in self.pool.subsystems if len(subsystem.rows) == size])
             builder.add_rows([(columns[rows], 1.0)], lower=1.0)
         return builder.build()
@@ -132,6 +131,5 @@ class _Cover:
         if math.isfinite(value):
             loss = (value - self.safety) * self.unit
             loss = max(loss, self.weights.round_up(loss), self.problem.accuracy.round_up(loss))
-            solver = f"{self.backend.title} {self.backend.version()}"
-            evidence = SetCover(len(self.pool), solver, is_relaxed)
+            evidence = SetCover(len(self.pool), f"{self.backend.title} {self.backend.version()}", is_relaxed)
             self.host.raise_bound(Bound(min(self.host.loss, loss), evidence=evidence))

@@ -1,10 +1,10 @@
-"""Oracle: can one neuron get these rows right, and if not, which few of them show it?
+"""Oracle: can one neuron get these rows right, and if not, which few of them prove it?
 
 A neuron that is on for some rows and off for others exists iff the convex hulls of the two sets are disjoint. With
 a_i = ±(x_i, 1), + for rows that must be on, they meet iff 0 is a combination of the a_i with weights λ >= 0, Σ λ = 1
 (Gordan), and then n + 2 rows suffice. The point of the convex hull of the a_i that is nearest to 0 decides it: least
-squares, min |Σ λ_i (a_i, 1) - (0, 1)| with λ >= 0, by Lawson and Hanson's method. Floats propose; what is handed out is
-exact: the multipliers of a subsystem are integers with Σ λ_i a_i = 0, a neuron is right in exact arithmetic.
+squares, min |Σ λ_i (a_i, 1) - (0, 1)| with λ >= 0, by Lawson and Hanson's method. Floats propose, but every answer is
+exact: the multipliers of a subsystem are integers with Σ λ_i a_i = 0, and a neuron is right in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stepnet.runtime.compiling import Compiling
 
 Indices = NDArray[np.int64]
 _NEAR = 1e-12  # squared distance to 0 below which the hulls are taken to meet
-_STEPS = 60  # of the method, for every dimension
+_STEPS = 60  # of the method, per dimension
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Neuron:
 
 
 class Oracle:
-    """Answers for subsets of some rows, of which those with ``on`` must switch the neuron on."""
+    """Answers for subsets of some rows; the neuron must be on for those with ``on``, off for the others."""
 
     def __init__(self, X: Floats, on: NDArray[np.bool_], seed: int = 0) -> None:
         X = np.asarray(X, dtype=np.float64)
@@ -50,11 +50,14 @@ class Oracle:
         self._columns = np.ascontiguousarray(
             np.concatenate([signs[:, None] * scaled, signs[:, None], np.ones((len(X), 1))], axis=1)
         )
-        self._integers = _integer_columns(X, on)
+        self._integers = [  # ±(x, 1)
+            [*(sign * value for value in row), sign]
+            for row, sign in zip(integer_rows(X), np.where(on, 1, -1).tolist(), strict=True)
+        ]
         self._rng = np.random.default_rng(seed)
 
     def ask(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Neuron | Subsystem | None:
-        """A neuron or a subsystem of the rows; None if rounding leaves it undecided, or the time is up."""
+        """A neuron for the rows, or a subsystem of them; None if rounding leaves it undecided, or the time is up."""
         if not len(rows):
             return Neuron(np.zeros(self.X.shape[1]), 0.0)
         distance, passive, point = _nearest(self._columns, rows, int(self._rng.integers(2**31)))
@@ -64,19 +67,19 @@ class Oracle:
 
     def packing(
         self, rows: Indices, should_stop: Callable[[], bool] = lambda: False
-    ) -> tuple[list[Subsystem], Indices, Neuron | None]:
-        """Disjoint subsystems, the rows that are left, and a neuron for those (None if that is undecided)."""
+    ) -> tuple[list[Subsystem], Neuron | None]:
+        """Disjoint subsystems, and a neuron for the remaining rows (None if that is undecided)."""
         found: list[Subsystem] = []
         while not should_stop():
             answer = self.ask(rows, should_stop)
             if not isinstance(answer, Subsystem):
-                return found, rows, answer
+                return found, answer
             found.append(answer)
             rows = np.setdiff1d(rows, np.array(answer.rows), assume_unique=True)
-        return found, rows, None
+        return found, None
 
     def _subsystem(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Subsystem | None:
-        """The rows as a subsystem, with integers that prove it; None if there are none, or the time is up."""
+        """The rows as a subsystem, with integers that prove it; None if they are none, or the time is up."""
         rows = np.sort(rows)
         multipliers = null_vector([self._integers[i] for i in rows], should_stop)
         if multipliers is None:
@@ -85,21 +88,21 @@ class Oracle:
         return Subsystem(tuple(i for i, _ in kept), tuple(value for _, value in kept))
 
     def _neuron(self, rows: Indices, point: Floats) -> Neuron | None:
-        """The hyperplane across the nearest point, in the units of the data, if it is right on every row."""
-        with np.errstate(over="ignore", invalid="ignore"):  # weights that leave the floats are no neuron
+        """The hyperplane orthogonal to the nearest point, in the units of the data, if it gets every row right."""
+        with np.errstate(over="ignore", invalid="ignore"):  # weights that overflow are no neuron
             weights = -point[:-2] / self._half
             threshold = float(point[-2] + weights @ self._middle)
         return self._if_right(rows, weights, threshold)
 
     def _if_right(self, rows: Indices, weights: Floats, threshold: float) -> Neuron | None:
-        """The neuron if it is right on every row in exact arithmetic."""
+        """The neuron, if it gets every row right in exact arithmetic."""
         if not (np.isfinite(weights).all() and math.isfinite(threshold)):
             return None
         signs = activations(self.X[rows], weights[None], np.array([threshold]))[1][:, 0]
         return Neuron(weights, threshold) if np.array_equal(signs >= 0, self.on[rows]) else None
 
     def _exact(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Neuron | Subsystem | None:
-        """The same question in rational arithmetic: slow, for rows that floats leave in doubt."""
+        """The answer in rational arithmetic: slow, for rows that floats leave in doubt."""
         basis, direction = _gordan([self._integers[i] for i in rows], should_stop)
         if basis is not None:
             return self._subsystem(rows[basis])
@@ -115,7 +118,7 @@ class Oracle:
 
 
 def is_true(subsystem: Subsystem, X: Floats, on: NDArray[np.bool_]) -> bool:
-    """Whether the multipliers prove what a subsystem says, in rationals, from nothing but the rows."""
+    """Whether the multipliers prove the subsystem, in rational arithmetic, from the rows alone."""
     rows, multipliers = subsystem.rows, subsystem.multipliers
     if len(rows) != len(multipliers) or len(set(rows)) != len(rows) or not rows:
         return False
@@ -129,9 +132,9 @@ def is_true(subsystem: Subsystem, X: Floats, on: NDArray[np.bool_]) -> bool:
 
 
 def null_vector(columns: list[list[int]], should_stop: Callable[[], bool] = lambda: False) -> list[int] | None:
-    """Non-negative integers, not all 0, with Σ value · column = 0; None if the columns have no such ones.
+    """Non-negative integers, not all 0, with Σ value · column = 0; None if there are none.
 
-    Elimination without fractions: every number on the way is a minor. None, too, if the null space has not dimension 1,
+    Fraction-free elimination: every intermediate number is a minor. None, too, if the null space is not of dimension 1,
     or the time is up.
     """
     n_columns = len(columns)
@@ -169,12 +172,12 @@ def null_vector(columns: list[list[int]], should_stop: Callable[[], bool] = lamb
 
 
 def _exponents(X: Floats) -> list[int]:
-    """For every column of X the largest power of two that all of it is a multiple of."""
+    """For every column, the exponent of the largest power of two that divides all of its numbers."""
     return [quantum(column) for column in X.T]
 
 
 def integer_rows(X: Floats) -> list[list[int]]:
-    """Every row as integers, each feature in its own unit."""
+    """The rows as integers, each feature in its own unit."""
     mantissas, exponents = np.frexp(X)
     integers = np.ldexp(mantissas, 53).astype(np.int64).tolist()
     shifts = (exponents - 53 - np.array(_exponents(X), dtype=np.int64)).tolist()
@@ -184,28 +187,23 @@ def integer_rows(X: Floats) -> list[list[int]]:
     ]
 
 
-def _integer_columns(X: Floats, on: NDArray[np.bool_]) -> list[list[int]]:
-    """±(x, 1) of every row as integers."""
-    signs = np.where(on, 1, -1).tolist()
-    return [[*(sign * value for value in row), sign] for row, sign in zip(integer_rows(X), signs, strict=True)]
-
-
 def _gordan(
     columns: list[list[int]], should_stop: Callable[[], bool]
 ) -> tuple[list[int] | None, list[Fraction] | None]:
-    """Either columns that 0 is a convex combination of, or a direction with a positive product with every column.
+    """Either columns of which 0 is a convex combination, or a direction with a positive product with every column.
 
-    The simplex method in rationals by Bland's rule, which never cycles.
+    The simplex method in rational arithmetic, with Bland's rule, which never cycles.
     """
     n = len(columns[0]) + 1
-    unit = Fraction(max(abs(value) for column in columns for value in column))  # so that products are not all but 0
+    unit = Fraction(max(abs(value) for column in columns for value in column))  # so that products are not tiny
     table = [[Fraction(column[r]) for column in columns] for r in range(n - 1)] + [[unit] * len(columns)]
     right = [Fraction(0)] * (n - 1) + [unit]
     inverse = [[Fraction(int(r == c)) for c in range(n)] for r in range(n)]
-    basis = [-1 - r for r in range(n)]  # artificial to begin with
+    basis = [-1 - r for r in range(n)]  # artificial at first
     while True:
         if should_stop():
             return None, None
+        values = _product(inverse, right)
         costs = [sum((inverse[r][c] for r in range(n) if basis[r] < 0), Fraction(0)) for c in range(n)]
         entering = next(
             (c for c in range(len(columns)) if sum(costs[r] * table[r][c] for r in range(n)) > 0 and c not in basis),
@@ -213,10 +211,7 @@ def _gordan(
         )
         if entering is None:
             break
-        if should_stop():
-            return None, None
-        column = [sum((inverse[r][k] * table[k][entering] for k in range(n)), Fraction(0)) for r in range(n)]
-        values = [sum((inverse[r][k] * right[k] for k in range(n)), Fraction(0)) for r in range(n)]
+        column = _product(inverse, [row[entering] for row in table])
         ratios = [(values[r] / column[r], basis[r], r) for r in range(n) if column[r] > 0]
         # Artificial columns leave first: their numbers are negative.
         _, _, leaving = min(ratios)
@@ -226,18 +221,21 @@ def _gordan(
             if r != leaving and column[r]:
                 inverse[r] = [a - column[r] * b for a, b in zip(inverse[r], inverse[leaving], strict=True)]
         basis[leaving] = entering
-    values = [sum((inverse[r][k] * right[k] for k in range(n)), Fraction(0)) for r in range(n)]
     if any(basis[r] < 0 and values[r] for r in range(n)):
         return None, [-value for value in costs[:-1]]
     return [basis[r] for r in range(n) if basis[r] >= 0 and values[r]], None
 
 
+def _product(matrix: list[list[Fraction]], vector: list[Fraction]) -> list[Fraction]:
+    return [sum((a * b for a, b in zip(row, vector, strict=True)), Fraction(0)) for row in matrix]
+
+
 @njit(cache=True, error_model="numpy")
 def _nearest(columns: Any, rows: Any, seed: int) -> Any:
-    """The nearest point to (0, 1) of the cone of some rows of ``columns``: squared distance, rows of it, difference.
+    """The point nearest to (0, 1) in the cone of some rows of ``columns``: squared distance, its rows, difference.
 
-    Among the rows that lead nearer, one of those that lead at least half as fast as the best is taken at random, so
-    that asking again gives other subsystems.
+    Of the rows that lead nearer, one whose slope is at least half of the best is chosen at random, so that asking
+    again gives other subsystems.
     """
     np.random.seed(seed)
     k, n = len(rows), columns.shape[1]
@@ -270,7 +268,7 @@ def _nearest(columns: Any, rows: Any, seed: int) -> Any:
         is_dependent = False
         while size:
             wanted = np.empty(size)
-            for j in range(size):  # an orthogonal basis of the passive rows, each made orthogonal twice
+            for j in range(size):  # an orthonormal basis of the passive rows, each orthogonalised twice
                 for i in range(size):
                     triangle[i, j] = 0.0
                 length = 0.0

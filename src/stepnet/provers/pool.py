@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from stepnet.problem.dataset import Dataset
 from stepnet.provers.oracle import is_true
 from stepnet.provers.subsystem import Subsystem
 
 
 class Pool:
-    """Subsystems of the rows of a data set, each once, in the order in which they were found."""
+    """Distinct subsystems of the rows of a data set, in the order in which they were found."""
 
     def __init__(self, subsystems: Iterable[Subsystem] = ()) -> None:
         self.subsystems: list[Subsystem] = []
@@ -24,7 +22,7 @@ class Pool:
         return len(self.subsystems)
 
     def add(self, subsystem: Subsystem) -> bool:
-        """Whether it is new."""
+        """Add a subsystem; whether it is new."""
         if subsystem.rows in self._known:
             return False
         self._known.add(subsystem.rows)
@@ -32,9 +30,9 @@ class Pool:
         return True
 
     def moved(self, old: Dataset, new: Dataset) -> Pool:
-        """The subsystems whose rows are all among those of another data set, by their numbers there."""
+        """The subsystems whose rows are all in another data set, numbered as there."""
         if not self.subsystems:
-            return Pool()  # without a look at the rows, which may be very many or have numbers for classes
+            return Pool()  # without reading the rows, which may be many, or have numbers instead of classes
         numbers = {(row.tobytes(), int(code)): i for i, (row, code) in enumerate(zip(new.X, new.y, strict=True))}
         places = [numbers.get((row.tobytes(), int(code))) for row, code in zip(old.X, old.y, strict=True)]
         moved = Pool()
@@ -46,6 +44,5 @@ class Pool:
         return moved
 
     def is_true(self, dataset: Dataset) -> bool:
-        """Whether every subsystem is one, in rationals."""
-        on = np.asarray(dataset.y == 1)
-        return all(is_true(subsystem, dataset.X, on) for subsystem in self.subsystems)
+        """Whether every subsystem is one, in rational arithmetic."""
+        return all(is_true(subsystem, dataset.X, dataset.y == 1) for subsystem in self.subsystems)

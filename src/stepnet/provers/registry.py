@@ -1,4 +1,4 @@
-"""The proofs by name."""
+"""The provers by name."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from stepnet.provers.cells import Cells
 from stepnet.provers.one_neuron import OneNeuron
 from stepnet.provers.sat import Sat
 
-PROVERS: dict[str, Prover] = {proof.name: proof for proof in (Cells(), OneNeuron(), Sat())}
+PROVERS: dict[str, Prover] = {prover.name: prover for prover in (Cells(), OneNeuron(), Sat())}

@@ -1,13 +1,13 @@
 """Sat: which rows can the neurons of a hidden layer get right together? A SAT solver and the oracle decide it in turn.
 
-The solver knows the gate, the limit on the loss and the subsystems so far; where it finds sets of rows that would do,
-the oracle gives neurons for them, or subsystems among them, which the solver learns. There are no weights, no margins
-and no big-M: a bound holds for all networks.
+The solver knows the gate, the limit on the loss and the subsystems so far. If it finds sets of rows that satisfy them,
+the oracle returns neurons for these sets, or subsystems of them, which the solver learns. There are no weights,
+margins or big-M: a bound holds for all networks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from stepnet.errors import Answer
 from stepnet.model.gates import Gate, gates
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.provers.base import Host, Prover, accepts_correct_sets, network_of, width_of
+from stepnet.provers.base import Host, Offer, Prover, accepts_correct_sets, network_of, width_of
 from stepnet.provers.clauses import Formula
 from stepnet.provers.oracle import Neuron, Oracle
 from stepnet.provers.pool import Pool
@@ -30,10 +30,10 @@ from stepnet.provers.sat_solver import SOLVER, TITLE, answer_of, delete
 from stepnet.runtime.limits import Budget
 
 _FIRST_PACKINGS = 10
-_PACKINGS = 8  # of each set of rows that the solver proposes
+_PACKINGS = 8  # per set of rows that the solver proposes
 _FIRST_TURN = 1.0  # seconds
-_DIRECT = 2 / 3  # of a turn: for a better network than the best one; then to climb from below
-_ORDERING = 3  # rows of a class that put neurons in order
+_DIRECT = 2 / 3  # of a turn: to look for a better network; the rest is for raising the bound from below
+_ORDERING = 3  # rows per class that order neurons
 
 
 class Sat(Prover):
@@ -48,10 +48,10 @@ class Sat(Prover):
         width = width_of(problem)
         return f"the output of {width} neurons is one of {len(gates(width))} gates"
 
-    def work(self, host: Host) -> None:
+    def work(self, host: Host, offer: Offer) -> None:
         problem = host.problem
         if host.loss > MOST_SUMS * problem.dataset.weights.mean():
-            return  # so many rows are out of reach
+            return  # a loss of so many rows is out of reach
         weights, heavy = RowWeights.of(problem.dataset.weights, host.loss), list[list[int]]()
         oracle, pool = Oracle(problem.dataset.X, problem.dataset.y == 1, host.seed), host.pool
         everything = np.arange(problem.dataset.n_rows)
@@ -65,17 +65,17 @@ class Sat(Prover):
                 for gate in gates(width_of(problem))
             ]
             try:
-                self._take_turns(host, turns)
+                self._take_turns(host, offer, turns)
             finally:
                 for decision in turns:
                     decision.close()
 
-    def _take_turns(self, host: Host, decisions: list[GateDecision]) -> None:
-        """Each open gate gets some time, then twice as much, and so on: many are closed at once."""
+    def _take_turns(self, host: Host, offer: Offer, decisions: list[GateDecision]) -> None:
+        """Each open gate gets some time, then twice as much, and so on: many are closed immediately."""
         still_open, seconds = decisions, _FIRST_TURN
         while still_open and not host.must_stop():
             for decision in still_open:
-                decision.work(host, host.budget.until(host.budget.elapsed + seconds))
+                decision.work(host, offer, host.budget.until(host.budget.elapsed + seconds))
                 self._raise_bound(host, decisions)
                 if host.is_over:
                     return
@@ -86,16 +86,12 @@ class Sat(Prover):
         weights, pool = decisions[0].weights, decisions[0].pool
         resolution = 0.0 if weights.is_exact else weights.loss_of(weights.grain)
         least = weights.loss_of(min(decision.lower for decision in decisions))
-        host.raise_bound(
-            Bound(
-                min(host.loss, max(least, weights.round_up(least))),
-                evidence=Refutations(len(pool), len(decisions), TITLE, resolution),
-            )
-        )
+        evidence = Refutations(len(pool), len(decisions), TITLE, resolution)
+        host.raise_bound(Bound(min(host.loss, max(least, weights.round_up(least))), evidence=evidence))
 
 
 class GateDecision:
-    """Networks of one gate: is there one that loses at most so much?"""
+    """Decides whether a network of one gate has at most a given loss."""
 
     def __init__(
         self,
@@ -111,11 +107,11 @@ class GateDecision:
         self.problem, self.gate, self.weights, self.oracle, self.pool = problem, gate, weights, oracle, pool
         self.lower = 0  # no network of this gate loses less, in units of the weights
         self.most = most
-        self._is_stuck = False  # nothing more can be learned, by rounding
-        self._worker = worker  # off the main thread python-sat leaves Ctrl-C alone
+        self._is_stuck = False  # nothing more can be learned because of rounding
+        self._worker = worker  # off the main thread, python-sat does not intercept Ctrl-C
         self._solver: Any = None
         self._n_told = 0
-        self.heavy = heavy  # rows that weigh too much to be misclassified together, for all gates
+        self.heavy = heavy  # sets of rows too heavy to be misclassified together, for all gates
         self._n_heavy_told = 0
 
     @cached_property
@@ -124,7 +120,7 @@ class GateDecision:
 
     @cached_property
     def formula(self) -> Formula:
-        """Written when the first turn comes: many gates are never reached."""
+        """Written in the first turn: many gates are never reached."""
         codes, weights = self.problem.dataset.y.tolist(), self.weights
         return Formula(self.gate, codes, weights.integers, self.most, self.ordering, weights.grain)
 
@@ -133,28 +129,28 @@ class GateDecision:
             delete(self._solver, self._worker)
 
     def is_closed(self, loss: float) -> bool:
-        """Whether no network of this gate is better than the best one known, or there is nothing left to try."""
+        """Whether no network of this gate is better than the best one known, or nothing is left to try."""
         return self._is_stuck or self.lower > self.weights.limit_below(loss)
 
-    def work(self, host: Host, budget: Budget) -> None:
-        """Ask for a better network than the best one; if that takes too long, climb from below."""
+    def work(self, host: Host, offer: Offer, budget: Budget) -> None:
+        """Look for a network better than the best one; if that takes too long, raise the bound from below."""
         part = budget.until(budget.elapsed + _DIRECT * budget.remaining)
         while not self.is_closed(host.loss) and part.stop_reason is None:
-            self._ask(self.weights.limit_below(host.loss), part, host)
+            self._ask(self.weights.limit_below(host.loss), part, host, offer)
         while not self.is_closed(host.loss) and budget.stop_reason is None:
-            self._ask(self.lower, budget, host)
+            self._ask(self.lower, budget, host, offer)
 
-    def _ask(self, limit: int, budget: Budget, host: Host) -> None:
-        """Decide a limit."""
+    def _ask(self, limit: int, budget: Budget, host: Host, offer: Offer) -> None:
+        """Decide a limit; a network that is no better is excluded."""
         before = host.loss
-        network = self.decide(limit, budget, host.offer)
+        network = self.decide(limit, budget, offer)
         if isinstance(network, Network) and self.problem.evaluate(network) >= before:
             self._is_stuck = not self.forbid(network, self.weights.limit_below(host.loss))
 
     def forbid(self, network: Network, limit: int) -> bool:
-        """Not this network again, nor any that gets the same rows wrong: where sums are told apart only roughly.
+        """Exclude this network and all that get the same rows wrong: sums may be distinguished only roughly.
 
-        False if these rows do not weigh more than the limit.
+        False if these rows weigh no more than the limit.
         """
         data = self.problem.dataset
         wrong = np.flatnonzero(network.predict(data.X) != data.y).tolist()
@@ -163,10 +159,10 @@ class GateDecision:
             self.heavy.append(rows)
         return bool(rows)
 
-    def decide(self, limit: int, budget: Budget, offer: Callable[[Network], float]) -> Network | bool | None:
+    def decide(self, limit: int, budget: Budget, offer: Offer) -> Network | bool | None:
         """A network that loses at most ``limit`` in units of the weights; False if there is none, None if that is open.
 
-        Networks on the way are offered too.
+        Other networks that are found are offered, too.
         """
         from pysat.solvers import Solver
 
@@ -176,13 +172,11 @@ class GateDecision:
             self._solver = Solver(name=SOLVER, bootstrap_with=formula.clauses)
         while True:
             self._tell(formula)
-            answer = answer_of(
-                self._solver, self._worker, lambda: budget.stop_reason is not None, formula.at_most(limit)
-            )
+            answer = answer_of(self._solver, self._worker, budget.is_used_up, formula.at_most(limit))
             if answer is None:
                 return None
             if not answer:
-                # Networks that were excluded one by one lose what their rows weigh.
+                # Networks that were excluded one by one lose the weight of their rows.
                 weighs = [sum(self.weights.integers[row] for row in rows) for rows in self.heavy]
                 self.lower = max(self.lower, min([formula.next_limit(limit), *weighs]))
                 return False
@@ -196,7 +190,7 @@ class GateDecision:
                 return network
 
     def _tell(self, formula: Formula) -> None:
-        """Tell the solver what the pool has learned since."""
+        """Tell the solver what is new in the pool."""
         for subsystem in self.pool.subsystems[self._n_told :]:
             self._solver.append_formula(formula.of_subsystem(subsystem.rows))
         self._n_told = len(self.pool)
@@ -205,25 +199,25 @@ class GateDecision:
         self._n_heavy_told = len(self.heavy)
 
     def _learn(self, right: NDArray[np.bool_], budget: Budget) -> tuple[Network | None, int]:
-        """Subsystems of a model's sets join the pool; the network of the rows that are left, and how many joined."""
+        """Add subsystems of a model's sets to the pool; the network of the remaining rows, and how many are new."""
         neurons: list[Neuron | None] = []
         n_before = len(self.pool)
         for rows in map(np.flatnonzero, right.T):
             for attempt in range(_PACKINGS):
-                found, _, neuron = self.oracle.packing(rows, lambda: budget.stop_reason is not None)
+                found, neuron = self.oracle.packing(rows, budget.is_used_up)
                 if not attempt:
                     neurons.append(neuron)
                 if not found:
                     break
                 for subsystem in found:
                     self.pool.add(subsystem)
-        sound = [neuron for neuron in neurons if neuron is not None]
-        network = network_of(self.problem, self.gate, sound) if len(sound) == len(neurons) else None
+        found_all = [neuron for neuron in neurons if neuron is not None]
+        network = network_of(self.problem, self.gate, found_all) if len(found_all) == len(neurons) else None
         return network, len(self.pool) - n_before
 
 
 def ordering_rows(pool: Pool, codes: Sequence[int]) -> list[int]:
-    """The rows of either class that most subsystems hold: neurons differ there first of all."""
+    """The rows of each class that occur in most subsystems: those are where neurons differ first."""
     counts = np.bincount([row for subsystem in pool.subsystems for row in subsystem.rows], minlength=len(codes))
     by_count = np.argsort(-counts, kind="stable").tolist()
     return [row for code in (0, 1) for row in [row for row in by_count if codes[row] == code][:_ORDERING]]

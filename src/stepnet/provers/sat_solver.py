@@ -1,4 +1,4 @@
-"""The SAT solvers: how clauses are handed over, and how a question ends in time."""
+"""The SAT solvers: how they are given clauses, and how they stop in time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 SOLVER, TITLE = "cadical195", "CaDiCaL 1.9.5"
 SECOND_SOLVER, SECOND_TITLE = "glucose4", "Glucose 4"
-_CONFLICTS = 100, 2_000  # between two looks at the clock, at least and at most
+_CONFLICTS = 100, 2_000  # between two checks of the clock, at least and at most
 _LONG = 0.5  # seconds between them
 
 
@@ -20,26 +20,24 @@ def solver_with(
 ) -> Iterator[Any]:
     from pysat.solvers import Solver
 
-    solver = Solver(name=name, **options)
+    solver = Solver(name=name, bootstrap_with=clauses, **options)
     try:
-        for clause in clauses:
-            solver.add_clause(list(clause))
         yield solver
     finally:
         delete(solver, worker)
 
 
 def delete(solver: Any, worker: ThreadPoolExecutor) -> None:
-    """Delete a solver, after what it still computes."""
+    """Delete a solver, after it has finished what it is computing."""
     worker.submit(solver.delete).result()
 
 
 def answer_of(
     solver: Any, worker: ThreadPoolExecutor, should_stop: Callable[[], bool], assumptions: Sequence[int] = ()
 ) -> bool | None:
-    """Whether the clauses of a solver can be true; None if the time is up.
+    """Whether the clauses of a solver are satisfiable; None if the time is up.
 
-    Off the main thread python-sat leaves Ctrl-C alone.
+    Off the main thread, python-sat does not intercept Ctrl-C.
     """
     least, n_conflicts = _CONFLICTS
     while not should_stop():

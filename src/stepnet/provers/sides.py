@@ -1,62 +1,41 @@
-"""Sides: on which side of hyperplanes through some of them points are, and which rows that makes right."""
+"""Sides: on which side of a hyperplane through some of the points the others are, and which rows that gets right."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, combinations, islice
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-EXACT, DIFFERENCES, COORDINATES = 0, 1, 2  # what floats are certain of: all minors; differences of points; neither
-_ROUNDING = 64 * 2.0**-52  # of a determinant of at most 6 rows, relative to the sum of its terms without their signs
+EXACT, DIFFERENCES, COORDINATES = 0, 1, 2  # what is exact in floats: all minors; differences of points; neither
+_ROUNDING = (
+    64 * 2.0**-52
+)  # error of a determinant of at most 6 rows, relative to the sum of the absolute values of its terms
 _UNDERFLOW = 1e-290
 
 
 def signs_of(points: Any, chosen: Any, accuracy: int) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """On which side of hyperplanes through chosen points each point is, and which hyperplanes rounding leaves in doubt.
 
-    0 everywhere where chosen points span no hyperplane. Where points are rounded, they are within [0, 1].
+    0 everywhere if the chosen points span no hyperplane. Rounded points must be within [0, 1].
     """
-    found: tuple[NDArray[np.int8], NDArray[np.bool_]] = _signs(
-        points, chosen, 0.0 if accuracy == EXACT else _ROUNDING, accuracy == DIFFERENCES
-    )
-    return found
+    signs, in_doubt = _signs(points, chosen, 0.0 if accuracy == EXACT else _ROUNDING, accuracy == DIFFERENCES)
+    return signs, in_doubt
 
 
 def subsets(n_points: int, size: int, at_once: int) -> Iterator[NDArray[np.int64]]:
-    """All subsets of so many points, some at once."""
-    last = np.arange(size)
-    last[-1] -= 1
-    while True:
-        found, n_found = _next_subsets(last, n_points, np.empty((at_once, size), dtype=np.int64))
-        if n_found:
-            yield found[:n_found]
-        if n_found < at_once:
-            return
-
-
-@njit(cache=True, nogil=True)
-def _next_subsets(last: Any, n_points: int, found: Any) -> Any:
-    """The subsets after the last one, in order, which becomes the last one found."""
-    size = len(last)
-    for k in range(len(found)):
-        j = size - 1
-        while j >= 0 and last[j] == n_points - size + j:
-            j -= 1
-        if j < 0:
-            return found, k
-        last[j] += 1
-        for i in range(j + 1, size):
-            last[i] = last[i - 1] + 1
-        found[k] = last
-    return found, len(found)
+    """All subsets of ``size`` points, in blocks."""
+    members = chain.from_iterable(combinations(range(n_points), size))
+    while len(block := np.fromiter(islice(members, at_once * size), np.int64)):
+        yield block.reshape(-1, size)
 
 
 @njit(cache=True, nogil=True)
 def right_sets(sides: Any, where: Any, on: Any, with_plane: bool) -> Any:
-    """Rows that hyperplanes get right, by the sides of their points, in both orientations; 2 is nowhere."""
+    """The rows that hyperplanes get right in both orientations, from the sides of their points; side 2 is ignored."""
     n_words = (len(where) + 63) // 64
     sets = np.zeros((2 * len(sides), n_words), np.uint64)
     for k in range(len(sides)):
@@ -74,7 +53,7 @@ def right_sets(sides: Any, where: Any, on: Any, with_plane: bool) -> Any:
 
 @njit(cache=True, nogil=True)
 def _signs(points: Any, chosen: Any, rounding: float, is_relative: bool) -> Any:
-    """Minors column by column; coordinates differ by at most 1 where there is rounding."""
+    """Minors column by column; with rounding, coordinates differ by at most 1."""
     n_points, n = points.shape
     n_masks = 1 << n
     signs = np.zeros((len(chosen), n_points), np.int8)
@@ -82,7 +61,7 @@ def _signs(points: Any, chosen: Any, rounding: float, is_relative: bool) -> Any:
     minors, sizes = np.empty(n_masks), np.empty(n_masks)
     normal = np.empty(n)
     counts = np.zeros(n_masks, np.int64)
-    small = rounding  # any error of rounding is smaller
+    small = rounding  # exceeds every rounding error
     for mask in range(1, n_masks):
         counts[mask] = counts[mask >> 1] + (mask & 1)
     for factor in range(2, n + 1):
@@ -119,7 +98,7 @@ def _signs(points: Any, chosen: Any, rounding: float, is_relative: bool) -> Any:
             if not is_relative:
                 in_doubt[k] = True
                 continue
-            if not has_sizes:  # the sums of terms without their signs
+            if not has_sizes:  # the sums of the absolute values of the terms
                 has_sizes = True
                 for mask in range(1, n_masks - 1):
                     sizes[mask] = 0.0
@@ -139,7 +118,7 @@ def _signs(points: Any, chosen: Any, rounding: float, is_relative: bool) -> Any:
 
 @njit(cache=True, nogil=True)
 def are_simple(sides: Any, dimension: int, has_both: Any) -> Any:
-    """Whether a hyperplane passes through just as many points as it needs, each with rows of one class."""
+    """Whether a hyperplane passes through exactly as many points as it needs, each with rows of one class."""
     found = np.empty(len(sides), np.bool_)
     for k in range(len(sides)):
         n_on = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Subsystem:
-    """Rows that no neuron gets right together, and why: Σ multiplier · ±(x, 1) = 0 with positive integers."""
+    """Rows that no neuron gets right together, with the proof: positive integers with Σ multiplier · ±(x, 1) = 0."""
 
     rows: tuple[int, ...]
     multipliers: tuple[int, ...]

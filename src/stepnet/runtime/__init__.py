@@ -1,1 +1,1 @@
-"""The surroundings of a fit: clock and limits, progress, memory, files, threads, compiled kernels."""
+"""The environment of a fit: clock and limits, progress, memory, files, threads, compiled kernels."""

@@ -1,4 +1,4 @@
-"""Compiling: kernels that are compiled once after an installation, while others keep the time."""
+"""Compiling: kernels are compiled once after an installation, while the caller watches the clock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Compiling:
-    """Work that compiles kernels by calling them, in a thread of its own, begun when it is first asked for.
+    """Compiles kernels by calling them, in its own thread, which starts at the first question.
 
     Later processes load the kernels from numba's cache in a moment.
     """
@@ -17,7 +17,7 @@ class Compiling:
         self._lock = threading.Lock()
 
     def is_done(self, timeout: float) -> bool:
-        """Whether the kernels are ready, after up to so many seconds."""
+        """Whether the kernels are ready, waiting for them up to ``timeout`` seconds."""
         with self._lock:
             if self._thread.ident is None:
                 self._thread.start()

@@ -1,4 +1,4 @@
-"""Limits: one budget of time for a whole fit, and the ways to end it early."""
+"""Limits: one time budget for a whole fit, and the ways to end it early."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from types import FrameType
 
 @dataclass
 class Budget:
-    """The clock of one fit. Everything that takes time asks it, and stops when it says so."""
+    """The clock of one fit. Everything that takes time checks it, and stops when it is used up."""
 
     time_limit: float = math.inf
     gap: float = 0.0
@@ -31,7 +31,7 @@ class Budget:
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the fit must end now ("interrupted", "callback", "time"), or None if it may go on."""
+        """Why the fit must end now ("interrupted", "callback", "time"), or None if it may continue."""
         if self._stop_reason is None and self.remaining <= 0:
             self._stop_reason = "time"
         return self._stop_reason
@@ -41,25 +41,25 @@ class Budget:
         return self.stop_reason is not None
 
     def until(self, end: float) -> Budget:
-        """A budget that ends ``end`` seconds after this one began, if this one does not end before.
+        """A budget that ends ``end`` seconds after this one began, or earlier if this one does.
 
-        Its clock is its own: used up, it gives this one no reason to stop.
+        When it is used up, this one continues.
         """
         part = _Part(min(end, self.time_limit), self.gap, self.started)
         part.whole = self
         return part
 
     def after(self, seconds: float) -> Budget:
-        """The same for work that goes on: its clock shows what was spent before, the time left is the same."""
+        """The budget of work that resumes: the time spent before counts as elapsed, the remaining time is the same."""
         return Budget(self.time_limit + seconds, self.gap, self.started - seconds, self._stop_reason)
 
     def stop(self, reason: str) -> None:
-        """End the fit; the first reason stays."""
+        """End the fit; the first reason is kept."""
         if self._stop_reason is None:
             self._stop_reason = reason
 
     def __getstate__(self) -> dict[str, object]:
-        """Another process has another clock: what travels is the time that is left."""
+        """Another process has another clock, so the remaining time is pickled."""
         return {"time_limit": self.remaining, "gap": self.gap, "_stop_reason": self._stop_reason}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -67,7 +67,7 @@ class Budget:
 
     @contextlib.contextmanager
     def catching_interrupts(self) -> Iterator[None]:
-        """Within it a first Ctrl-C ends the fit in good order; a second one interrupts as usual."""
+        """Inside, a first Ctrl-C ends the fit with a result; a second one interrupts as usual."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -85,7 +85,7 @@ class Budget:
 
 
 class _Part(Budget):
-    """A share of another budget; stops when that one does."""
+    """A part of another budget; stops when that one does."""
 
     whole: Budget | None = None
 

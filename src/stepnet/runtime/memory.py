@@ -1,4 +1,4 @@
-"""Memory: how much this process took, how much is left, and a word before it is too late."""
+"""Memory: how much this process has used, how much is free, and an error before there is too little."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from pathlib import Path
 from stepnet.errors import OutOfMemoryError
 
 _MEMINFO = Path("/proc/meminfo")
-_LIMITS = (  # of containers: the limit, and what is used of it
+_LIMITS = (  # of containers: the limit, and how much of it is used
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
-    (
-        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ),
+    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
 )
 
 
 def peak() -> int | None:
-    """Bytes that this process has taken at most; None where the system does not say."""
+    """The most bytes that this process has used; None if the system does not tell."""
     try:
         import resource
     except ImportError:
@@ -30,9 +27,9 @@ def peak() -> int | None:
 
 
 def available() -> float:
-    """Bytes that can still be had; infinity where the system does not say."""
+    """Bytes that are free; infinity if the system does not tell."""
     found = [math.inf]
-    with contextlib.suppress(OSError, ValueError, IndexError):
+    with contextlib.suppress(OSError, ValueError, LookupError):
         lines = dict(line.split(":") for line in _MEMINFO.read_text().splitlines() if ":" in line)
         found.append(1024.0 * int(lines["MemAvailable"].split()[0]))
     for limit, used in _LIMITS:
@@ -42,16 +39,16 @@ def available() -> float:
 
 
 def require(need: float, what: str, way_out: str) -> None:
-    """Raise before work begins that would not fit."""
+    """Raise OutOfMemoryError if work needs more bytes than are free."""
     free = available()
     if need > free:
         raise OutOfMemoryError(
-            f"{what} takes about {in_words(need)} of memory, and {in_words(free)} are free. {way_out}"
+            f"{what} takes about {in_words(need)} of memory, but only {in_words(free)} are free. {way_out}"
         )
 
 
 def in_words(size: float) -> str:
-    """Bytes as a person says them."""
+    """Bytes in a readable unit."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6)):
         if size >= factor:
             return f"{size / factor:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""What counts as a number in a parameter: numpy's numbers do, booleans do not."""
+"""What counts as a number in a parameter: NumPy's numbers do, booleans do not."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Many independent pieces of work: threads here, or whatever joblib is configured for.
+"""Independent tasks in parallel: in threads, or in whatever joblib is configured for.
 
-The kernels release the interpreter's lock, so threads do for one machine. Within
-``joblib.parallel_config(backend="dask")`` the same pieces run on a cluster.
+The kernels release the global interpreter lock, so threads suffice on one machine. Within
+``joblib.parallel_config(backend="dask")`` the same tasks run on a cluster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def in_order(
 ) -> Iterator[T]:
     """The results of ``function(*a)`` for each a, in the order of the arguments.
 
-    Work in Python alone should ask for ``prefer="processes"``.
+    Pure Python work should use ``prefer="processes"``.
     """
     return _results("generator", function, arguments, n_jobs, prefer)
 
@@ -30,16 +30,12 @@ def in_order(
 def as_finished(
     function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, prefer: str = "threads"
 ) -> Iterator[T]:
-    """The results of ``function(*a)`` for each a, whichever is ready first."""
+    """The results of ``function(*a)`` for each a, in the order in which they are ready."""
     return _results("generator_unordered", function, arguments, n_jobs, prefer)
 
 
 def _results(
-    return_as: str,
-    function: Callable[..., T],
-    arguments: Iterable[tuple[Any, ...]],
-    n_jobs: int | None,
-    prefer: str,
+    return_as: str, function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, prefer: str
 ) -> Iterator[T]:
     if n_jobs == 1:
         for argument in arguments:
@@ -48,7 +44,7 @@ def _results(
     tasks = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=return_as, pre_dispatch="n_jobs", batch_size=1)
     try:
         with warnings.catch_warnings():
-            # Whoever reads only the first results leaves the others on purpose.
+            # A caller that reads only the first results abandons the others on purpose.
             warnings.filterwarnings("ignore", message=".*tasks have been successfully executed.*")
             warnings.filterwarnings("ignore", message=".*tasks which were still being processed.*")
             yield from tasks(delayed(function)(*argument) for argument in arguments)
@@ -56,7 +52,7 @@ def _results(
         raise
     except Exception as error:
         if not any(word in type(error).__name__ for word in ("Worker", "Broken")):
-            raise  # an error of the work itself
+            raise  # an error of the task itself
         raise SolverError(
             f"a worker process died ({type(error).__name__}: {error}). It may have run out of memory; "
             f"try fewer jobs, or n_jobs=1."

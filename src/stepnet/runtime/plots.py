@@ -1,4 +1,4 @@
-"""Plots: whether they can be drawn, asked before the work and not after it."""
+"""Plots: whether they can be drawn, which is checked before the work, and how they are written."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from stepnet.runtime.files import write_atomically
 
 
 def require_plots(path: str | os.PathLike[str]) -> None:
-    """Raise if there is no matplotlib, or none that writes such a file."""
+    """Raise if matplotlib is not installed or cannot write such a file."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError as error:
         raise MissingExtraError(f"plots need {error.name}. Install it with: pip install 'stepnet[report]'") from error
-    known = FigureCanvasAgg.get_supported_filetypes()
-    if _ending(path) not in known:
-        raise InvalidInputError(f"{str(path)!r} is no name of a picture; end it with .png, .svg or .pdf.")
+    if _ending(path) not in FigureCanvasAgg.get_supported_filetypes():
+        raise InvalidInputError(f"{str(path)!r} is not the name of a picture; it must end in .png, .svg or .pdf.")
 
 
 def write_plot(figure: Any, path: str | os.PathLike[str], dpi: int = 150) -> None:
-    """Write a figure of matplotlib, whole or not at all."""
+    """Write a matplotlib figure, completely or not at all."""
     content = io.BytesIO()
     figure.savefig(content, format=_ending(path), dpi=dpi)
     write_atomically(path, content.getvalue())

@@ -1,4 +1,4 @@
-"""Progress: what a running fit tells the outside."""
+"""Progress: what a running fit reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a fit when it found a better network or bound, or went on to something else."""
+    """The state of a fit when it has found a better network or bound, or has begun another stage."""
 
     runtime: float
     loss: float
@@ -17,7 +17,7 @@ class Progress:
     gap: float
     stage: str
     network: Any = None  # the best verified network so far
-    share: float | None = None  # how much of the stage is done, if that is known
+    share: float | None = None  # how much of the stage is done, if known
 
 
 # Returns True to end the fit with the best network so far.
@@ -25,5 +25,5 @@ Callback = Callable[[Progress], bool | None]
 
 
 def relative_gap(loss: float, bound: float) -> float:
-    """(loss - bound) / loss; 0 where they are equal."""
+    """(loss - bound) / loss; 0 if they are equal."""
     return 0.0 if loss <= bound else (loss - bound) / loss

@@ -1,4 +1,4 @@
-"""What a fit shows while it runs: a live line with a bar on a terminal, plain lines elsewhere."""
+"""What a fit shows while it runs: a live line with a progress bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
-    """Gives a callback for ``fit(..., on_incumbent=...)``; everything goes to standard error."""
+    """Yields a callback for ``fit(..., on_incumbent=...)`` that writes to standard error."""
     if not sys.stderr.isatty():
         yield _print_line
         return
@@ -53,7 +53,7 @@ def _print_line(progress: Progress) -> None:
 
 
 def _numbers(progress: Progress) -> list[str]:
-    """Loss, bound and gap; as long as there is no loss, dashes."""
+    """Loss, bound and gap; dashes as long as there is no loss."""
     if not math.isfinite(progress.loss):
         return ["-", "-", "-"]
     return [f"{progress.loss:g}", f"{progress.bound:g}", f"{100 * progress.gap:.1f} %"]

@@ -4,9 +4,9 @@
     lower <= x <= upper,
     x_c integer where ``integer[c]``.
 
-Products ``coefficient · x_a · x_b`` in a row exist only in bilinear programs; most solvers refuse them.
-Squares in the objective are those of squared errors and are never negative, so that it is convex.
-Rows with a big-M name the bit that switches them, for solvers that know implications.
+Products ``coefficient · x_a · x_b`` occur only in bilinear programs; most solvers reject them.
+Costs of squares are never negative, so the objective is convex.
+Rows with a big-M name the bit that switches them, for solvers that support implications.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Product = tuple[Variables, Variables, ArrayLike]
 
 @dataclass(frozen=True)
 class Products:
-    """Products of two columns, one entry each: row, first column, second column, coefficient."""
+    """Products of two columns, one entry per product."""
 
     rows: Variables
     first: Variables
@@ -39,7 +39,7 @@ class Products:
 
 @dataclass(frozen=True)
 class Conditions:
-    """Rows that say nothing unless a bit has a value, one entry each: row, bit, value."""
+    """Rows that hold only if a bit has a value, one entry per row."""
 
     rows: Variables
     bits: Variables
@@ -61,11 +61,7 @@ class Model:
     conditions: Conditions
     offset: float
     names: list[str] = field(repr=False)
-    squares: Floats = field(default_factory=lambda: np.zeros(0))  # cost of x², of every column
-
-    def __post_init__(self) -> None:
-        if not len(self.squares):
-            object.__setattr__(self, "squares", np.zeros(len(self.cost)))
+    squares: Floats  # the cost of x² of every column
 
     @property
     def n_columns(self) -> int:
@@ -88,19 +84,19 @@ class Model:
 
     @cached_property
     def is_integral(self) -> bool:
-        """Whether all variables and all numbers but the costs are integers, as constraint solvers want."""
+        """Whether all variables and all numbers except the costs are integers, as constraint solvers require."""
         numbers = np.concatenate([self.lower, self.upper, self.matrix.data, self.row_lower, self.row_upper])
         finite = numbers[np.isfinite(numbers)]
         return bool(self.integer.all() and not self.has_squares and (finite == np.round(finite)).all())
 
     def with_objective_at_most(self, limit: float) -> Model:
-        """The same program with one more row: only points of objective <= limit. Without squares."""
+        """The program with one more row, objective <= limit; not for programs with squares."""
         return self._extended(self.cost[None, :], -np.inf, limit - self.offset)
 
     def with_tangents(self, places: Floats) -> Model:
-        """Squares from below: a column p >= x² for each, by tangents p >= 2 a x - a² at the places a.
+        """The program with a column p >= x² for each square, by tangents p >= 2 a x - a² at the places a.
 
-        ``places`` are (tangents × squares). The new columns come last, with the costs of the squares.
+        ``places`` is (tangents × squares). The new columns come last, with the costs of the squares.
         """
         squared = np.flatnonzero(self.squares)
         n_tangents, n_squares = places.shape
@@ -122,7 +118,7 @@ class Model:
         return wide._extended(rows, -(places.ravel() ** 2), np.inf)
 
     def _extended(self, rows: Any, lower: ArrayLike, upper: ArrayLike) -> Model:
-        """With further rows."""
+        """The program with further rows."""
         n_rows = rows.shape[0]
         return replace(
             self,
@@ -132,19 +128,13 @@ class Model:
         )
 
     def violation(self, point: Floats) -> float:
-        """By how much a point misses the rows, the column bounds and integrality, at the most."""
+        """The largest violation of a row, a column bound or integrality by a point."""
         activity = self.matrix @ point
         products = self.products
         np.add.at(activity, products.rows, products.coefficients * point[products.first] * point[products.second])
         whole = point[self.integer]
-        misses = [
-            self.row_lower - activity,
-            activity - self.row_upper,
-            self.lower - point,
-            point - self.upper,
-            np.abs(whole - np.round(whole)),
-        ]
-        return max(float(miss.max(initial=0.0)) for miss in misses)
+        rows, columns = (self.row_lower - activity, activity - self.row_upper), (self.lower - point, point - self.upper)
+        return max(float(miss.max(initial=0.0)) for miss in (*rows, *columns, np.abs(whole - np.round(whole))))
 
 
 class ModelBuilder:
@@ -196,8 +186,8 @@ class ModelBuilder:
         """A block of rows ``lower <= Σ coefficients · columns <= upper``.
 
         Each term is a pair (columns, coefficients): columns of shape (rows,) or (rows, entries), and
-        coefficients that broadcast to it. A product has two arrays of columns. ``only_if``, a bit of each
-        row and a value, tells that the row's own coefficients make it void when the bit has not this value.
+        coefficients that broadcast to it. A product has two arrays of columns. ``only_if``, a bit per row and
+        a value, states that the row's own coefficients make it redundant if the bit has the other value.
         """
         blocks = [(_block(columns), coefficients) for columns, coefficients in terms]
         n_rows = blocks[0][0].shape[0]
@@ -228,20 +218,8 @@ class ModelBuilder:
         empty = np.zeros(0, dtype=np.int64)
         products = Products(*_joined([(empty, empty, empty, np.zeros(0)), *self._products]))
         conditions = Conditions(*_joined([(empty, empty, empty), *self._conditions]))
-        return Model(
-            cost,
-            lower,
-            upper,
-            integer,
-            matrix,
-            row_lower,
-            row_upper,
-            products,
-            conditions,
-            self.offset,
-            self._names,
-            squares,
-        )
+        rows_of = (matrix, row_lower, row_upper, products, conditions)
+        return Model(cost, lower, upper, integer, *rows_of, self.offset, self._names, squares)
 
 
 def _joined(blocks: Sequence[tuple[NDArray[Any], ...]]) -> list[NDArray[Any]]:

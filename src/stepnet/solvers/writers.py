@@ -1,4 +1,4 @@
-"""Programs as .mps and .lp files that any solver reads."""
+"""Programs as .mps and .lp files for any solver, with all digits (HiGHS itself writes 15)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from stepnet.solvers.model import Model
 
 
 def write_model(model: Model, path: str | os.PathLike[str], *, comment: str = "") -> None:
-    """Write a program; the ending of the name, .mps or .lp, says in which format."""
+    """Write a program in the format of the suffix, .mps or .lp."""
     writers = {".mps": _mps, ".lp": _lp}
     ending = Path(path).suffix.lower()
     if ending not in writers:
         raise InvalidInputError(f"cannot write {str(path)!r}: the name must end in .mps or .lp.")
     if model.has_squares:
-        raise InvalidInputError("a program with squares has no .mps or .lp file here; use loss='absolute'.")
+        raise InvalidInputError("a program with squares cannot be written as .mps or .lp; use loss='absolute'.")
     if model.is_bilinear:
-        raise InvalidInputError("a bilinear program has no .mps or .lp file here; use another formulation.")
+        raise InvalidInputError("a bilinear program cannot be written as .mps or .lp; use another formulation.")
     write_atomically(path, "\n".join(writers[ending](model, comment)) + "\n")
 
 
@@ -91,7 +91,7 @@ def _lp(model: Model, comment: str) -> Iterator[str]:
 
 
 def _row_kinds(model: Model) -> list[str]:
-    """E for equations, G for rows with a lower side (perhaps an upper one too), L for the others."""
+    """E for equations, G for rows with a lower side (and perhaps an upper one), L for the others."""
     return [
         "E" if low == high else ("G" if np.isfinite(low) else "L")
         for low, high in zip(model.row_lower, model.row_upper, strict=True)
@@ -99,5 +99,4 @@ def _row_kinds(model: Model) -> list[str]:
 
 
 def _sum(coefficients: np.ndarray, names: list[str]) -> str:
-    terms = (f"{float(value):+.17g} {name}" for value, name in zip(coefficients, names, strict=True))
-    return "\n  ".join(terms)
+    return "\n  ".join(f"{float(value):+.17g} {name}" for value, name in zip(coefficients, names, strict=True))

@@ -1,4 +1,4 @@
-"""Backend: what every solver offers, and Outcome: what it answers."""
+"""Backend: the interface to a solver; Task and Outcome: what it is given and what it returns."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from stepnet.errors import YES, Answer, MissingExtraError
+from stepnet.errors import YES, Answer, MissingExtraError, SolverFailure
 from stepnet.model.arithmetic import Floats
 from stepnet.solvers.model import Model
 
 Status = Literal["optimal", "infeasible", "stopped"]
+Statuses = dict[Status, tuple[Any, ...]]  # which of a solver's own codes mean what
 LARGEST_SAFE = 1e4
 POLL_SECONDS = 0.02
-GRACE_SECONDS = 0.3
 THREAD_NAME = "stepnet solver"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A program with everything a solver is told about it."""
+    """A program, and everything that a solver is told about it."""
 
     model: Model
     start: Floats | None = None
@@ -38,15 +38,15 @@ class Task:
     threads: int = 1
     seed: int = 0
     tolerance: float | None = None  # of rows and integrality; None: the solver's own default
-    on_solution: Callable[[Floats, float], None] = field(default=lambda point, objective: None)
-    on_bound: Callable[[float], None] = field(default=lambda bound: None)
-    should_stop: Callable[[], bool] = field(default=lambda: False)
-    refine: Callable[[Floats], Floats] = field(default=lambda point: point)  # better reals for the same integers
+    on_solution: Callable[[Floats, float], None] = lambda point, objective: None
+    on_bound: Callable[[float], None] = lambda bound: None
+    should_stop: Callable[[], bool] = lambda: False
+    refine: Callable[[Floats], Floats] = lambda point: point  # better reals for the same integers
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a solver says: claims, not facts. ``bound`` is valid for the program it was given."""
+    """A solver's claims, yet to be verified; ``bound`` is one for the program as given."""
 
     status: Status
     bound: float
@@ -55,15 +55,16 @@ class Outcome:
 
 
 class Backend(ABC):
-    """One solver. Its name, its Python package, and the extra that installs it."""
+    """One solver: its name, its Python package, the extra that installs it, and the meaning of its status codes."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     package: ClassVar[str]
     extra: ClassVar[str | None] = None
+    statuses: ClassVar[Statuses]
 
     def is_available(self) -> bool:
-        """Whether the package can be imported; takes no licence."""
+        """Whether the package can be imported; uses no licence."""
         return importlib.util.find_spec(self.package) is not None
 
     def version(self) -> str:
@@ -77,30 +78,38 @@ class Backend(ABC):
             )
 
     def accepts(self, model: Model) -> Answer:
-        """Whether this solver takes programs of this kind."""
+        """Whether this solver accepts programs of this kind; if not, the reason and the way out."""
         return YES
 
     @abstractmethod
     def solve(self, task: Task) -> Outcome:
         """Solve within the task's limits; raises only if the solver itself fails."""
 
+    def status_of(self, code: Any) -> Status:
+        """The meaning of the solver's own status; raises SolverFailure if it is not a known one."""
+        for status, codes in self.statuses.items():
+            if code in codes:
+                return status
+        instead = "scip" if self.name == "highs" else "highs"
+        raise SolverFailure(f"{self.title} ended with status {code}; try solver={instead!r}.")
+
 
 def too_large_for_floats(model: Model) -> Answer:
-    """Programs of integers alone are exact; a float solver's tolerances are not safe for large ones."""
+    """All-integer programs have exact answers, which a float solver's tolerances miss if coefficients are large."""
     if model.integer.all() and np.abs(model.matrix.data).max(initial=0.0) > LARGEST_SAFE:
         return Answer(
-            f"this program of integers has coefficients above {LARGEST_SAFE:g}, where tolerances make false claims. "
+            f"this all-integer program has coefficients above {LARGEST_SAFE:g}, where tolerances lead to false claims. "
             f"Use solver='cpsat', or round the data to fewer digits."
         )
     return YES
 
 
 def run_stoppable(solve: Callable[[], None], stop: Callable[[], None], task: Task, *, grace: float = math.inf) -> bool:
-    """Run a solver in a thread of its own, so that Ctrl-C reaches Python, and stop it when asked.
+    """Run a solver in its own thread, so that Ctrl-C reaches Python, and stop it when asked.
 
-    Some solvers look at the clock too rarely. One that is still at work ``grace`` seconds after its
-    time limit, or after it was asked to stop, is left to end by itself; then the answer is False. The
-    first error raised in the solver's thread is raised here.
+    Some solvers check the clock too rarely. One that is still running ``grace`` seconds after its
+    time limit, or after it was asked to stop, is abandoned, and False is returned. The first error
+    raised in the solver's thread is raised here.
     """
     errors: list[BaseException] = []
 

@@ -1,23 +1,17 @@
-"""CP-SAT (OR-Tools): programs of integers alone, so discrete weights on integer data."""
+"""CP-SAT (OR-Tools): all-integer programs, that is, discrete weights on integer data."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from stepnet.errors import YES, Answer, SolverFailure
+from stepnet.errors import YES, Answer
 from stepnet.model.arithmetic import Floats
-from stepnet.solvers.backends.base import Backend, Outcome, Status, Task, run_stoppable
+from stepnet.solvers.backends.base import Backend, Outcome, Statuses, Task, run_stoppable
 from stepnet.solvers.model import Model
 
-_STATUS: dict[str, Status] = {
-    "OPTIMAL": "optimal",
-    "FEASIBLE": "stopped",
-    "INFEASIBLE": "infeasible",
-    "UNKNOWN": "stopped",
-}
 _LARGEST = 1 << 40
 
 
@@ -26,15 +20,22 @@ class CpSat(Backend):
     title = "CP-SAT"
     package = "ortools"
     extra = "cpsat"
+    statuses: ClassVar[Statuses] = {
+        "optimal": ("OPTIMAL",),
+        "infeasible": ("INFEASIBLE",),
+        "stopped": ("FEASIBLE", "UNKNOWN"),
+    }
 
     def accepts(self, model: Model) -> Answer:
         if model.is_bilinear or not model.is_integral:
             return Answer(
-                "CP-SAT takes integer variables and integer coefficients alone. Use weights='ternary' on data "
-                "that are integers, or solver='highs'."
+                "CP-SAT accepts only integer variables and integer coefficients. Use weights='ternary' on integer "
+                "data, or solver='highs'."
             )
         if np.abs(model.matrix.data).max(initial=0.0) > _LARGEST:
-            return Answer("CP-SAT takes coefficients up to 2^40; round the data to fewer digits or use solver='highs'.")
+            return Answer(
+                "CP-SAT accepts coefficients up to 2^40; round the data to fewer digits or use solver='highs'."
+            )
         return YES
 
     def solve(self, task: Task) -> Outcome:
@@ -51,7 +52,7 @@ class CpSat(Backend):
         parameters.random_seed = task.seed
         parameters.relative_gap_limit = task.gap
         parameters.catch_sigint_signal = False
-        parameters.cp_model_presolve = False  # implications need none; small programs take half the time without
+        parameters.cp_model_presolve = False  # implications need none; small programs take half the time without it
         if math.isfinite(task.time_limit):
             parameters.max_time_in_seconds = float(task.time_limit)
         factor = _cost_factor(task.model)
@@ -59,11 +60,19 @@ class CpSat(Backend):
         answer: list[Any] = []
         watcher = _watcher(cp_model, task, columns)
         run_stoppable(lambda: answer.append(solver.solve(program, watcher)), solver.stop_search, task)
-        return _outcome(solver, answer[0], columns, task.model)
+        name = solver.status_name(answer[0])
+        status = self.status_of(name)
+        if status == "infeasible":
+            return Outcome("infeasible", math.inf)
+        bound = solver.best_objective_bound / factor + task.model.offset
+        if name == "UNKNOWN":
+            return Outcome(status, bound)
+        point = np.array([solver.value(column) for column in columns], dtype=np.float64)
+        return Outcome(status, bound, point, float(task.model.cost @ point) + task.model.offset)
 
 
 def _fill(cp_model: Any, model: Model) -> tuple[Any, list[Any]]:
-    """The program with implications where it has conditions: the term of the bit, its big-M, is a constant then."""
+    """The program, with implications for conditions: there the term of the bit, its big-M, is a constant."""
     program = cp_model.CpModel()
     columns = [
         program.new_int_var(int(lower), int(upper), name)
@@ -71,7 +80,8 @@ def _fill(cp_model: Any, model: Model) -> tuple[Any, list[Any]]:
     ]
     starts, indices = model.matrix.indptr.tolist(), model.matrix.indices.tolist()
     values = model.matrix.data.astype(np.int64).tolist()
-    conditions = _conditions(model)
+    bits, bit_values = model.conditions.bits.tolist(), model.conditions.values.tolist()
+    conditions = dict(zip(model.conditions.rows.tolist(), zip(bits, bit_values, strict=True), strict=True))
     bounds = zip(model.row_lower.tolist(), model.row_upper.tolist(), strict=True)
     for i, (low, high) in enumerate(bounds):
         terms = dict(zip(indices[starts[i] : starts[i + 1]], values[starts[i] : starts[i + 1]], strict=True))
@@ -89,17 +99,10 @@ def _fill(cp_model: Any, model: Model) -> tuple[Any, list[Any]]:
     return program, columns
 
 
-def _conditions(model: Model) -> dict[int, tuple[int, int]]:
-    """For rows with a condition the bit and its value."""
-    conditions = model.conditions
-    pairs = zip(conditions.bits.tolist(), conditions.values.tolist(), strict=True)
-    return dict(zip(conditions.rows.tolist(), pairs, strict=True))
-
-
 def _cost_factor(model: Model) -> float:
-    """What makes integers of costs. Others than integers are rounded down, so that bounds stay valid.
+    """By which costs are multiplied to be integers; what is left is rounded down, so that bounds stay valid.
 
-    That needs variables that are not negative wherever there is a cost.
+    That requires variables with a cost to be non-negative.
     """
     if (model.cost == np.round(model.cost)).all():
         return 1.0
@@ -113,17 +116,3 @@ def _watcher(cp_model: Any, task: Task, columns: list[Any]) -> Any:
             task.on_solution(point, float(task.model.cost @ point) + task.model.offset)
 
     return Watcher()
-
-
-def _outcome(solver: Any, code: Any, columns: list[Any], model: Model) -> Outcome:
-    name = solver.status_name(code)
-    if name not in _STATUS:
-        raise SolverFailure(f"CP-SAT ended with status {name}; try solver='highs'.")
-    status = _STATUS[name]
-    if status == "infeasible":
-        return Outcome("infeasible", math.inf)
-    bound = solver.best_objective_bound / _cost_factor(model) + model.offset
-    if name == "UNKNOWN":
-        return Outcome(status, bound)
-    point = np.array([solver.value(column) for column in columns], dtype=np.float64)
-    return Outcome(status, bound, point, float(model.cost @ point) + model.offset)

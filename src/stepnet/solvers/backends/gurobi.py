@@ -1,28 +1,17 @@
-"""Gurobi: MILP and products of variables. Its free licence stops at 2000 variables and 2000 rows."""
+"""Gurobi: MILP and products of variables. Its free licence allows 2000 variables and 2000 rows."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from stepnet.errors import Answer, SolverError, SolverFailure
-from stepnet.solvers.backends.base import Backend, Outcome, Status, Task, run_stoppable, too_large_for_floats
+from stepnet.errors import Answer, SolverError
+from stepnet.solvers.backends.base import Backend, Outcome, Statuses, Task, run_stoppable, too_large_for_floats
 from stepnet.solvers.model import Model
 
-_STATUS: dict[int, Status] = {
-    2: "optimal",
-    3: "infeasible",
-    4: "infeasible",
-    7: "stopped",
-    8: "stopped",
-    9: "stopped",
-    10: "stopped",
-    11: "stopped",
-    13: "stopped",
-}
 _SIZE_LIMIT, _LICENCE_ERRORS = 10010, (10009, 10032)
 
 
@@ -31,6 +20,7 @@ class Gurobi(Backend):
     title = "Gurobi"
     package = "gurobipy"
     extra = "gurobi"
+    statuses: ClassVar[Statuses] = {"optimal": (2,), "infeasible": (3, 4), "stopped": (7, 8, 9, 10, 11, 13)}
 
     def accepts(self, model: Model) -> Answer:
         return too_large_for_floats(model)
@@ -46,7 +36,12 @@ class Gurobi(Backend):
                 if task.start is not None:
                     columns.Start = task.start
                 run_stoppable(lambda: solver.optimize(_watcher(gurobipy, task)), solver.terminate, task)
-                return _outcome(solver, columns)
+                status = self.status_of(solver.Status)
+                if status == "infeasible":
+                    return Outcome("infeasible", math.inf)
+                if solver.SolCount == 0:
+                    return Outcome(status, solver.ObjBound)
+                return Outcome(status, solver.ObjBound, np.array(columns.X, dtype=np.float64), solver.ObjVal)
         except gurobipy.GurobiError as error:
             raise SolverError(_explain(error, task.model)) from error
 
@@ -55,7 +50,7 @@ def _explain(error: Any, model: Model) -> str:
     if error.errno == _SIZE_LIMIT:
         return (
             f"this program has {model.n_columns} variables and {model.n_rows} rows, more than Gurobi's free licence "
-            f"takes (2000 of each, 200 variables with products). Use solver='highs', or a full Gurobi licence."
+            f"allows (2000 of each, 200 variables with products). Use solver='highs', or a full Gurobi licence."
         )
     if error.errno in _LICENCE_ERRORS:
         return f"Gurobi has no valid licence here ({error}). Use solver='highs', or install a licence."
@@ -118,14 +113,3 @@ def _watcher(gurobipy: Any, task: Task) -> Any:
             task.on_bound(solver.cbGet(codes.MIP_OBJBND))
 
     return watch
-
-
-def _outcome(solver: Any, columns: Any) -> Outcome:
-    if solver.Status not in _STATUS:
-        raise SolverFailure(f"Gurobi ended with status {solver.Status}; try solver='highs'.")
-    status = _STATUS[solver.Status]
-    if status == "infeasible":
-        return Outcome("infeasible", math.inf)
-    if solver.SolCount == 0:
-        return Outcome(status, solver.ObjBound)
-    return Outcome(status, solver.ObjBound, np.array(columns.X, dtype=np.float64), solver.ObjVal)

@@ -3,45 +3,40 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import threading
+from typing import Any, ClassVar
 
 import numpy as np
 
-from stepnet.errors import Answer, SolverFailure
+from stepnet.errors import Answer
 from stepnet.model.arithmetic import Floats
-from stepnet.solvers.backends.base import (
-    GRACE_SECONDS,
-    Backend,
-    Outcome,
-    Status,
-    Task,
-    run_stoppable,
-    too_large_for_floats,
-)
+from stepnet.solvers.backends.base import Backend, Outcome, Statuses, Task, run_stoppable, too_large_for_floats
 from stepnet.solvers.backends.tangents import solve_by_tangents
 from stepnet.solvers.model import Model
 
-_STATUS: dict[str, Status] = {
-    "kOptimal": "optimal",
-    "kInfeasible": "infeasible",
-    "kUnboundedOrInfeasible": "infeasible",
-    "kTimeLimit": "stopped",
-    "kInterrupt": "stopped",
-    "kObjectiveBound": "stopped",
-    "kObjectiveTarget": "stopped",
-    "kSolutionLimit": "stopped",
-    "kHighsInterrupt": "stopped",
-}
+_GRACE = 0.3  # seconds after the time limit until a run is abandoned
 
 
 class Highs(Backend):
     name = "highs"
     title = "HiGHS"
     package = "highspy"
+    statuses: ClassVar[Statuses] = {
+        "optimal": ("kOptimal",),
+        "infeasible": ("kInfeasible", "kUnboundedOrInfeasible"),
+        "stopped": (
+            "kTimeLimit",
+            "kInterrupt",
+            "kHighsInterrupt",
+            "kObjectiveBound",
+            "kObjectiveTarget",
+            "kSolutionLimit",
+        ),
+    }
 
     def accepts(self, model: Model) -> Answer:
         if model.is_bilinear:
-            return Answer("HiGHS takes no products of variables. Use solver='scip', or formulation='tight'.")
+            return Answer("HiGHS accepts no products of variables. Use solver='scip', or formulation='tight'.")
         return too_large_for_floats(model)
 
     def solve(self, task: Task) -> Outcome:
@@ -57,16 +52,12 @@ class Highs(Backend):
             start = highspy.HighsSolution()
             start.col_value = task.start.tolist()
             solver.setSolution(start)
-        stopping = False
-        best = Outcome("stopped", -math.inf)  # what is known of a run that is left alone
+        stopping = threading.Event()
+        best = Outcome("stopped", -math.inf)  # what is known of a run that is abandoned
 
         def ask(event: Any) -> None:
             task.on_bound(event.data_out.mip_dual_bound)
-            event.data_in.user_interrupt = stopping
-
-        def stop() -> None:
-            nonlocal stopping
-            stopping = True
+            event.data_in.user_interrupt = stopping.is_set()
 
         def improved(event: Any) -> None:
             nonlocal best
@@ -76,10 +67,22 @@ class Highs(Backend):
 
         solver.cbMipImprovingSolution.subscribe(improved)
         solver.cbMipInterrupt.subscribe(ask)
-        solver.cbSimplexInterrupt.subscribe(lambda event: setattr(event.data_in, "user_interrupt", stopping))
-        if not run_stoppable(solver.run, stop, task, grace=GRACE_SECONDS):
+        solver.cbSimplexInterrupt.subscribe(lambda event: setattr(event.data_in, "user_interrupt", stopping.is_set()))
+        if not run_stoppable(solver.run, stopping.set, task, grace=_GRACE):
             return best
-        return _outcome(solver, task.model)
+        return self._outcome(solver, task.model)
+
+    def _outcome(self, solver: Any, model: Model) -> Outcome:
+        status, info = self.status_of(solver.getModelStatus().name), solver.getInfo()
+        if status == "infeasible":
+            return Outcome("infeasible", math.inf)
+        bound = info.objective_function_value if status == "optimal" else -math.inf
+        if model.integer.any():
+            bound = info.mip_dual_bound
+        point: Floats = np.array(solver.getSolution().col_value, dtype=np.float64)
+        if info.primal_solution_status != 2 or point.size != model.n_columns:
+            return Outcome(status, bound)
+        return Outcome(status, bound, point, info.objective_function_value)
 
 
 def _set_options(solver: Any, task: Task) -> None:
@@ -113,19 +116,3 @@ def _highs_lp(highspy: Any, model: Model) -> Any:
         kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
         lp.integrality_ = [kinds[int(is_integer)] for is_integer in model.integer]
     return lp
-
-
-def _outcome(solver: Any, model: Model) -> Outcome:
-    name = solver.getModelStatus().name
-    if name not in _STATUS:
-        raise SolverFailure(f"HiGHS ended with status {name}; try solver='scip'.")
-    status, info = _STATUS[name], solver.getInfo()
-    if status == "infeasible":
-        return Outcome("infeasible", math.inf)
-    is_mip = bool(model.integer.any())
-    bound = info.mip_dual_bound if is_mip else (info.objective_function_value if status == "optimal" else -math.inf)
-    point: Floats = np.array(solver.getSolution().col_value, dtype=np.float64)
-    has_point = info.primal_solution_status == 2 and point.size == model.n_columns
-    return Outcome(
-        status, bound, point if has_point else None, info.objective_function_value if has_point else math.inf
-    )

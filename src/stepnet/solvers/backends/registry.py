@@ -14,10 +14,9 @@ BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (Highs(), S
 
 
 def backend_for(solver: str, model: Model) -> Backend:
-    """The solver a user named, or for ``"auto"`` the first installed one that takes the program.
+    """The solver a user named, or for ``"auto"`` the first installed one that accepts the program.
 
-    Programs of integers alone go to CP-SAT where it is installed, bilinear ones to SCIP, all
-    others to HiGHS.
+    All-integer programs go to CP-SAT if it is installed, bilinear ones to SCIP, all others to HiGHS.
     """
     if solver != "auto":
         backend = named_backend(solver)
@@ -33,7 +32,7 @@ def backend_for(solver: str, model: Model) -> Backend:
         if answer and backend.is_available():
             return backend
         reasons.append(answer.reason or f"{backend.title} is not installed (pip install 'stepnet[{backend.extra}]').")
-    raise NotAcceptedError("no installed solver takes this program: " + " ".join(reasons))
+    raise NotAcceptedError("no installed solver accepts this program: " + " ".join(reasons))
 
 
 def named_backend(solver: str) -> Backend:

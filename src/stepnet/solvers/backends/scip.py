@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from stepnet.errors import Answer, SolverFailure
+from stepnet.errors import Answer
 from stepnet.model.arithmetic import Floats
-from stepnet.solvers.backends.base import Backend, Outcome, Status, Task, too_large_for_floats
+from stepnet.solvers.backends.base import Backend, Outcome, Statuses, Task, too_large_for_floats
 from stepnet.solvers.model import Model
-
-_STATUS: dict[str, Status] = {
-    "optimal": "optimal",
-    "gaplimit": "optimal",
-    "infeasible": "infeasible",
-    "inforunbd": "infeasible",
-    "timelimit": "stopped",
-    "userinterrupt": "stopped",
-    "sollimit": "stopped",
-    "nodelimit": "stopped",
-    "memlimit": "stopped",
-}
 
 
 class Scip(Backend):
@@ -30,6 +18,11 @@ class Scip(Backend):
     title = "SCIP"
     package = "pyscipopt"
     extra = "scip"
+    statuses: ClassVar[Statuses] = {
+        "optimal": ("optimal", "gaplimit"),
+        "infeasible": ("infeasible", "inforunbd"),
+        "stopped": ("timelimit", "userinterrupt", "sollimit", "nodelimit", "memlimit"),
+    }
 
     def accepts(self, model: Model) -> Answer:
         return too_large_for_floats(model)
@@ -38,9 +31,7 @@ class Scip(Backend):
         import pyscipopt
 
         solver = pyscipopt.Model()
-        return ".".join(
-            str(part) for part in (solver.getMajorVersion(), solver.getMinorVersion(), solver.getTechVersion())
-        )
+        return f"{solver.getMajorVersion()}.{solver.getMinorVersion()}.{solver.getTechVersion()}"
 
     def solve(self, task: Task) -> Outcome:
         self.require()
@@ -57,11 +48,17 @@ class Scip(Backend):
         errors: list[BaseException] = []
         watcher = _watcher(pyscipopt, task, columns, errors)
         solver.includeEventhdlr(watcher, "stepnet", "reports solutions and bounds, and stops the solver")
-        # In the caller's own thread: in another one SCIP 10 crashes now and then.
+        # In the caller's thread: in another one SCIP 10 crashes occasionally.
         solver.optimize()
         if errors:
             raise errors[0]
-        return _outcome(solver, columns)
+        status = self.status_of(solver.getStatus())
+        if status == "infeasible":
+            return Outcome("infeasible", math.inf)
+        if solver.getNSols() == 0:
+            return Outcome(status, solver.getDualbound())
+        best = solver.getBestSol()
+        return Outcome(status, solver.getDualbound(), _point(solver, best, columns), solver.getSolObjVal(best))
 
 
 def _set_options(solver: Any, task: Task) -> None:
@@ -70,12 +67,12 @@ def _set_options(solver: Any, task: Task) -> None:
     solver.setParam("timing/clocktype", 2)  # wall time
     if math.isfinite(task.time_limit):
         solver.setParam("limits/time", float(task.time_limit))
-    # SCIP divides the gap by the smaller of the two sides, we by the loss.
+    # SCIP divides the gap by the smaller of loss and bound, we by the loss.
     solver.setParam("limits/gap", task.gap / (1 - task.gap) if task.gap < 1 else 1e20)
     solver.setParam("randomization/randomseedshift", task.seed)
     solver.setParam("parallel/maxnthreads", max(1, task.threads))
     if task.tolerance is not None:
-        # Below 1e-7 SCIP asks its LP solver for more than floats give, which complains on the terminal.
+        # Below 1e-7 SCIP asks more of its LP solver than floats allow, which then complains on the terminal.
         solver.setParam("numerics/feastol", max(task.tolerance, 1e-7))
 
 
@@ -108,7 +105,7 @@ def _fill(pyscipopt: Any, solver: Any, model: Model) -> list[Any]:
 
 
 def _watcher(pyscipopt: Any, task: Task, columns: list[Any], errors: list[BaseException]) -> Any:
-    """Looks in whenever an LP, a node or a presolving round is done, and at every better solution."""
+    """Reports, and checks whether to stop, after every LP, node, presolving round and better solution."""
     kinds = pyscipopt.SCIP_EVENTTYPE
     best = kinds.BESTSOLFOUND
     caught = (best, kinds.NODESOLVED, kinds.LPSOLVED, kinds.PRESOLVEROUND)
@@ -139,17 +136,3 @@ def _watcher(pyscipopt: Any, task: Task, columns: list[Any], errors: list[BaseEx
 
 def _point(solver: Any, solution: Any, columns: list[Any]) -> Floats:
     return np.array([solver.getSolVal(solution, column) for column in columns], dtype=np.float64)
-
-
-def _outcome(solver: Any, columns: list[Any]) -> Outcome:
-    name = solver.getStatus()
-    if name not in _STATUS:
-        raise SolverFailure(f"SCIP ended with status {name!r}; try solver='highs'.")
-    status = _STATUS[name]
-    if status == "infeasible":
-        return Outcome("infeasible", math.inf)
-    bound = solver.getDualbound()
-    if solver.getNSols() == 0:
-        return Outcome(status, bound)
-    solution = solver.getBestSol()
-    return Outcome(status, bound, _point(solver, solution, columns), solver.getSolObjVal(solution))

@@ -1,8 +1,8 @@
-"""Outer approximation: squares in the objective on a solver that takes none.
+"""Outer approximation: squares in the objective for a solver that accepts none.
 
-Squares are replaced by tangents from below, the program is solved, and tangents are added where its point
-lies and where the best reals for the same integers lie. The linear optimum is a lower bound, the true
-objective of the points an upper one; they meet, since no integers come up twice.
+Squares are bounded below by tangents, the program is solved, and tangents are added at its point and
+at the best reals for the same integers. The linear optimum is a lower bound, the true objective of the
+points an upper one; they meet, since no integer solution occurs twice.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from stepnet.model.arithmetic import Floats
 from stepnet.solvers.backends.base import Outcome, Task
 
-_FIRST = 9  # tangents of each square to begin with
-_CLOSE = 1e-7  # of the objective, where the two bounds have met
+_FIRST = 9  # tangents per square at the start
+_CLOSE = 1e-7  # in the objective: the two bounds have met
 
 
 def solve_by_tangents(task: Task, solve: Callable[[Task], Outcome]) -> Outcome:
-    """Solve a program with squares by ``solve``, which takes linear ones."""
+    """Solve a program with squares by ``solve``, which solves linear ones."""
     model, end = task.model, time.perf_counter() + task.time_limit
     squared = np.flatnonzero(model.squares)
     places = np.linspace(model.lower[squared], model.upper[squared], _FIRST)
