@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
+from stepnet.model.arithmetic import Bools
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.sets import Pairs, Uncertainty
@@ -30,7 +30,7 @@ class Cover:
     """The weight of the lightest cover, a set of rows that is one (for two classes), and the pairs."""
 
     value: float
-    rows: NDArray[np.bool_]
+    rows: Bools
     pairs: Pairs
 
 

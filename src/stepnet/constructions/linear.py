@@ -12,12 +12,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.constructions.feasibility import feasible_weights
 from stepnet.errors import SolverFailure
 from stepnet.model.activations.staircase import STEP
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
@@ -102,7 +101,7 @@ def constant_network(problem: Problem, code: int) -> Network:
 
 def _hinge_neuron(
     rows: Floats,
-    on: NDArray[np.bool_],
+    on: Bools,
     row_weights: Floats,
     architecture: Architecture,
     time_limit: float,

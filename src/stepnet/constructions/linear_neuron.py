@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.constructions.robust_rows import RobustRows
 from stepnet.errors import YES, SolverFailure
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Layer
 from stepnet.problem.problem import Problem
 from stepnet.solvers.backends.base import Task
@@ -34,18 +33,18 @@ class LinearRows(RobustRows):
         super().__init__(problem)
         self.form = form
 
-    def hinge(self, rows: NDArray[np.int64], prices: Floats) -> Layer | None:
+    def hinge(self, rows: Ints, prices: Floats) -> Layer | None:
         answer = self._solve(rows, self.signs[rows], prices=prices / prices.max())
         return None if answer is None else self._neuron(answer)
 
-    def widest(self, rows: NDArray[np.int64], signs: Floats) -> tuple[float, Layer] | None:
+    def widest(self, rows: Ints, signs: Floats) -> tuple[float, Layer] | None:
         answer = self._solve(rows, signs, prices=None)
         return None if answer is None else (float(answer[-1]) * self.size, self._neuron(answer))
 
     def _neuron(self, point: Floats) -> Layer:
         return self.layer(self.form.V @ point[: self.form.V.shape[1]], float(point[self.form.V.shape[1]]))
 
-    def _solve(self, rows: NDArray[np.int64], signs: Floats, prices: Floats | None) -> Floats | None:
+    def _solve(self, rows: Ints, signs: Floats, prices: Floats | None) -> Floats | None:
         """Variables u, t, and either a slack a row or one margin for all, which is last."""
         w, m = self.form, len(rows)
         q = w.V.shape[1]
@@ -70,7 +69,7 @@ class LinearRows(RobustRows):
         except SolverFailure:
             return None
 
-    def heaviest(self, rows: NDArray[np.int64], prices: Floats, time_limit: float) -> tuple[float, float, Layer] | None:
+    def heaviest(self, rows: Ints, prices: Floats, time_limit: float) -> tuple[float, float, Layer] | None:
         """A mixed-integer program; None where the set is not symmetric, or if it found nothing."""
         lengths = self.set.lengths(self.Y[rows])
         if lengths is None:

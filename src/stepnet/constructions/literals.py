@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.bounds.overlaps import Cover
 from stepnet.constructions.stable import StableNeurons, padded_layer
+from stepnet.model.arithmetic import Bools, Ints
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
@@ -42,9 +42,7 @@ def offer_literals(
             offer(_network(problem.architecture, pool, chosen, terms, code))
 
 
-def _neurons(
-    problem: Problem, pool: StableNeurons, kept: NDArray[np.int64], budget: Budget
-) -> NDArray[np.int64] | None:
+def _neurons(problem: Problem, pool: StableNeurons, kept: Ints, budget: Budget) -> Ints | None:
     """Few neurons that tell every pair of different classes apart: greedy, most pairs first."""
     y = problem.dataset.y[kept]
     i, j = np.repeat(kept[y == 1], (y == 0).sum()), np.tile(kept[y == 0], (y == 1).sum())
@@ -73,7 +71,7 @@ def _neurons(
     return np.array(chosen)
 
 
-def _tells_apart(sides: Sides, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _tells_apart(sides: Sides, i: Ints, j: Ints) -> Bools:
     """Pairs × neurons."""
     parts = []
     for first in range(0, sides.shape[1], _CHUNK):
@@ -102,9 +100,7 @@ def _excludes(term: Sides, others: Sides) -> bool:
     return bool(fails.any(axis=1).all())
 
 
-def _network(
-    architecture: Architecture, pool: StableNeurons, chosen: NDArray[np.int64], terms: list[Sides], code: int
-) -> Network:
+def _network(architecture: Architecture, pool: StableNeurons, chosen: Ints, terms: list[Sides], code: int) -> Network:
     widths = architecture.widths
     layers = [padded_layer(widths[0], pool.weights[chosen], pool.thresholds[chosen])]
     literals = np.array(terms)

@@ -7,10 +7,9 @@ at radius 1: the dual norm of w for a ball.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import Answer
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Layer
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.sets import Uncertainty
@@ -45,14 +44,14 @@ class RobustRows:
         """A neuron in these coordinates as one for the rows themselves."""
         return Layer((self.C.T @ v / self.size)[None], np.array([t + float(v @ self.centre) / self.size]))
 
-    def hinge(self, rows: NDArray[np.int64], prices: Floats) -> Layer | None:
+    def hinge(self, rows: Ints, prices: Floats) -> Layer | None:
         """The neuron with the least sum of prices · max(0, 1 - what a row is inside by)."""
         return None
 
-    def widest(self, rows: NDArray[np.int64], signs: Floats) -> tuple[float, Layer] | None:
+    def widest(self, rows: Ints, signs: Floats) -> tuple[float, Layer] | None:
         """The neuron that is farthest from its rows beyond their radii, and by how much; negative if it fails."""
         return None
 
-    def heaviest(self, rows: NDArray[np.int64], prices: Floats, time_limit: float) -> tuple[float, float, Layer] | None:
+    def heaviest(self, rows: Ints, prices: Floats, time_limit: float) -> tuple[float, float, Layer] | None:
         """The neuron whose handled rows weigh most: their weight, a bound on it, and the neuron."""
         return None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimise
 
 from stepnet.constructions.robust_rows import RobustRows
 from stepnet.errors import YES, SolverFailure
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Layer
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.norms.l2 import least_distance
@@ -30,7 +29,7 @@ class RoundRows(RobustRows):
             basis = np.linalg.qr(self.Y.T)[0]
             self.C, self.centre, self.Y = basis.T @ self.C, basis.T @ self.centre, self.Y @ basis
 
-    def hinge(self, rows: NDArray[np.int64], prices: Floats) -> Layer | None:
+    def hinge(self, rows: Ints, prices: Floats) -> Layer | None:
         """By descent on a hinge with round corners that get ever sharper."""
         signs, prices = self.signs[rows], prices / prices.max()
         Y, radii, n = self.Y[rows], self.radii[rows], self.Y.shape[1]
@@ -48,7 +47,7 @@ class RoundRows(RobustRows):
             point = scipy_minimise(cost, point, args=(corner,), jac=True, method="L-BFGS-B").x
         return self.layer(point[:n], float(point[n])) if point[:n].any() else None
 
-    def widest(self, rows: NDArray[np.int64], signs: Floats) -> tuple[float, Layer] | None:
+    def widest(self, rows: Ints, signs: Floats) -> tuple[float, Layer] | None:
         """By bisection over the margin: can weights of length 1 keep it?"""
         n, free = self.Y.shape[1], np.full(self.Y.shape[1] + 1, np.inf)
         G = np.hstack([signs[:, None] * self.Y[rows], -_FREELY * signs[:, None]])

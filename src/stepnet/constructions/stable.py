@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.constructions.robust_neuron import robust_rows
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
@@ -31,7 +30,7 @@ class StableNeurons:
         self._add_axes()
 
     @property
-    def handled(self) -> NDArray[np.bool_]:
+    def handled(self) -> Bools:
         """Where a neuron is stable on the side of the row's class."""
         return np.asarray(self.sides == self.y[:, None])
 

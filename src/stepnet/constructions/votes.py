@@ -16,12 +16,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.bounds.overlaps import Cover
 from stepnet.constructions.stable import StableNeurons, padded_layer
 from stepnet.errors import SolverFailure
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
@@ -56,7 +55,7 @@ def offer_votes(
             return
 
 
-def _satisfied(problem: Problem, pool: StableNeurons, rows: NDArray[np.int64], budget: Budget) -> NDArray[np.int64]:
+def _satisfied(problem: Problem, pool: StableNeurons, rows: Ints, budget: Budget) -> Ints:
     """The rows that a vote with slacks decides, after neurons were added as long as they help: a linear program.
 
     min ε Σ v + Σ weight_i ξ_i with leads of 1 - ξ_i: what it pays for is shared by all rows that are hard, which
@@ -75,9 +74,7 @@ def _satisfied(problem: Problem, pool: StableNeurons, rows: NDArray[np.int64], b
             return satisfied
 
 
-def _solve_with_slacks(
-    pool: StableNeurons, kept: NDArray[np.int64], weights: Floats
-) -> tuple[Floats, Floats, float] | None:
+def _solve_with_slacks(pool: StableNeurons, kept: Ints, weights: Floats) -> tuple[Floats, Floats, float] | None:
     """The slacks, the multipliers of the rows, and the price of a neuron."""
     handled = pool.handled[kept].astype(np.float64)
     is_one = pool.y[kept] == 1
@@ -104,7 +101,7 @@ class _Votes(NamedTuple):
     price: float
 
 
-def _best_votes(pool: StableNeurons, kept: NDArray[np.int64], budget: Budget) -> _Votes | None:
+def _best_votes(pool: StableNeurons, kept: Ints, budget: Budget) -> _Votes | None:
     """Add neurons until the votes have a lead or no neuron helps."""
     is_exhausted = False
     while True:
@@ -114,7 +111,7 @@ def _best_votes(pool: StableNeurons, kept: NDArray[np.int64], budget: Budget) ->
         is_exhausted = not _price(pool, kept, votes.prices, votes.price, budget)
 
 
-def _solve(pool: StableNeurons, kept: NDArray[np.int64], columns: NDArray[np.int64]) -> _Votes | None:
+def _solve(pool: StableNeurons, kept: Ints, columns: Ints) -> _Votes | None:
     """Variables v, θ, ρ."""
     handled = pool.handled[np.ix_(kept, columns)].astype(np.float64)
     is_one = pool.y[kept] == 1
@@ -134,7 +131,7 @@ def _solve(pool: StableNeurons, kept: NDArray[np.int64], columns: NDArray[np.int
     return _Votes(float(answer.point[-1]), answer.point[:k], float(answer.point[k]), answer.rows[:m], price)
 
 
-def _price(pool: StableNeurons, kept: NDArray[np.int64], multipliers: Floats, price: float, budget: Budget) -> bool:
+def _price(pool: StableNeurons, kept: Ints, multipliers: Floats, price: float, budget: Budget) -> bool:
     """Add neurons whose handled rows are worth more than their price; whether there are any.
 
     By linear programs with the multipliers as weights, some of them shared out or shaken, since those of one
@@ -158,7 +155,7 @@ def _price(pool: StableNeurons, kept: NDArray[np.int64], multipliers: Floats, pr
     return found is not None and _is_worth(pool, found[2], rows, prices, price)
 
 
-def _is_worth(pool: StableNeurons, neuron: Layer | None, rows: NDArray[np.int64], prices: Floats, price: float) -> bool:
+def _is_worth(pool: StableNeurons, neuron: Layer | None, rows: Ints, prices: Floats, price: float) -> bool:
     """Add a neuron; whether it is worth more than its price."""
     if neuron is None:
         return False
@@ -166,7 +163,7 @@ def _is_worth(pool: StableNeurons, neuron: Layer | None, rows: NDArray[np.int64]
     return bool(prices @ (sides[rows, 0] == pool.y[rows]) > price + _GAIN)
 
 
-def _within_width(pool: StableNeurons, kept: NDArray[np.int64], votes: _Votes, width: int) -> Network | None:
+def _within_width(pool: StableNeurons, kept: Ints, votes: _Votes, width: int) -> Network | None:
     """The vote as a network; where it has too many neurons, without the least important as long as there is a lead."""
     columns = np.flatnonzero(votes.votes > 1e-9)
     best = _solve(pool, kept, columns)
@@ -186,7 +183,7 @@ def _within_width(pool: StableNeurons, kept: NDArray[np.int64], votes: _Votes, w
     return None
 
 
-def _network(pool: StableNeurons, columns: NDArray[np.int64], votes: Floats, threshold: float, width: int) -> Network:
+def _network(pool: StableNeurons, columns: Ints, votes: Floats, threshold: float, width: int) -> Network:
     hidden = padded_layer(width, pool.weights[columns], pool.thresholds[columns])
     out = np.zeros((1, width))
     out[0, : len(columns)] = votes

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _UNIT = 2.0**-53  # relative rounding error of one float64 operation
 _TINY = 2.0**-1074  # absolute rounding error of one product that underflows
@@ -37,7 +39,7 @@ def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Fl
     return values, signs
 
 
-def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Ints]:
     """``inputs @ weights.T - thresholds``, and each row's exact number of the largest entry, the first if equal."""
     inputs = np.asarray(inputs, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -94,7 +96,7 @@ def slices(matrix: Floats, n_bits: int) -> list[Floats]:
     return found
 
 
-def _in_doubt(values: Floats, sizes: Floats, n_terms: int) -> NDArray[np.bool_]:
+def _in_doubt(values: Floats, sizes: Floats, n_terms: int) -> Bools:
     """Where the sign may be wrong: ``sizes`` bounds the sum of the absolute terms, up to rounding."""
     return ~((np.abs(values) > _error(sizes, n_terms)) & np.isfinite(values))
 

@@ -13,16 +13,13 @@ from functools import cache
 from itertools import combinations_with_replacement
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stepnet.model.arithmetic import activations
+from stepnet.model.arithmetic import Bools, Ints, activations
 from stepnet.model.network import Layer
 
 MAX_GATE_INPUTS = 5
 # The largest integer weight that a threshold function of that many inputs needs.
 _LARGEST_WEIGHT = {1: 1, 2: 1, 3: 2, 4: 3, 5: 5}
-
-Table = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -110,16 +107,16 @@ def read_gate(output: Layer) -> Reading | None:
 
 
 @cache
-def _points(n_inputs: int) -> Table:
+def _points(n_inputs: int) -> Bools:
     """The 2^d points of the cube, row number = the bits read as a binary number."""
     return (np.arange(2**n_inputs)[:, None] >> np.arange(n_inputs)[::-1] & 1).astype(bool)
 
 
-def _depends_on(table: Table, j: int) -> bool:
+def _depends_on(table: Bools, j: int) -> bool:
     cube = table.reshape((2,) * (len(table).bit_length() - 1))
     return bool((cube.take(0, axis=j) != cube.take(1, axis=j)).any())
 
 
-def _permuted(table: Table, order: NDArray[np.int64]) -> Table:
+def _permuted(table: Bools, order: Ints) -> Bools:
     cube = table.reshape((2,) * len(order))
     return np.ascontiguousarray(cube.transpose(order)).ravel()

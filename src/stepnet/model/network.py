@@ -20,7 +20,7 @@ from stepnet.model.activations.base import Activation, Levels
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.registry import from_plain, to_plain
 from stepnet.model.activations.staircase import STEP
-from stepnet.model.arithmetic import Floats, activations
+from stepnet.model.arithmetic import Bools, Floats, activations
 from stepnet.model.rules import Words, hidden_names, output_names
 
 _CHUNK = 200_000  # entries of a layer computed at a time: they should stay in the cache
@@ -182,7 +182,7 @@ class Network:
             first, size = first + size, 4 * size
         return np.inf
 
-    def hangs_on(self, X: ArrayLike, j: int) -> NDArray[np.bool_]:
+    def hangs_on(self, X: ArrayLike, j: int) -> Bools:
         """For each row whether its answer changes with the bit of first-layer step neuron ``j`` alone."""
         parts = []
         for rows in self._chunks(X):
@@ -190,7 +190,7 @@ class Network:
             parts.append(self._hanging(bits, j, 1 - bits[:, j]))
         return np.concatenate(parts)
 
-    def _hanging(self, levels: Levels, j: int, other: Levels) -> NDArray[np.bool_]:
+    def _hanging(self, levels: Levels, j: int, other: Levels) -> Bools:
         if len(self.layers) == 1:
             return np.ones(len(levels), dtype=bool)
         outputs = self.layers[0].outputs(levels)
@@ -204,7 +204,7 @@ class Network:
         hanging[rows] = differs.any(axis=1)
         return hanging
 
-    def _reaches_next(self, outputs: Floats, changed: Floats, j: int) -> NDArray[np.bool_]:
+    def _reaches_next(self, outputs: Floats, changed: Floats, j: int) -> Bools:
         """Whether a change of neuron ``j`` changes any level of the second layer; where that has none, True.
 
         Only the neurons that it feeds are looked at: wide networks of votes have few of them each.

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats, quantum
+from stepnet.model.arithmetic import Bools, Floats, Ints, quantum
 
 Targets = NDArray[Any]  # (rows,) codes of classes in int16, since there may be millions; or (rows × outputs) numbers
-Numbers = NDArray[np.int64]  # of rows
 
 _CHUNK = 10_000  # rows
 _SMALLEST, _LARGEST = 1e-100, 1e100  # of numbers to predict
@@ -106,7 +105,7 @@ class Dataset:
         return np.cumsum(_differs_from_previous(self.X), dtype=np.int32) - np.int32(1)
 
     @cached_property
-    def is_heaviest(self) -> NDArray[np.bool_]:
+    def is_heaviest(self) -> Bools:
         """For each row whether its class is the heaviest of its group of equal rows (the lowest code among equals)."""
         weights: Floats = self.weights
         if self.radii is not None:  # rows of one class may then be equal and not merged
@@ -149,7 +148,7 @@ class Dataset:
         return digest.hexdigest()[:16]
 
 
-def _fixed_order(X: Floats, y: Targets, weights: Floats, radii: Floats | None) -> Numbers:
+def _fixed_order(X: Floats, y: Targets, weights: Floats, radii: Floats | None) -> Ints:
     """An order of the rows that does not depend on the order they came in; equal rows are neighbours.
 
     By a hash of each row, which is much faster than to compare rows; should two different rows share
@@ -172,7 +171,7 @@ def _columns(y: Targets) -> list[NDArray[Any]]:
     return [y] if y.ndim == 1 else list(y.T)
 
 
-def _differs_from_previous(X: Floats) -> NDArray[np.bool_]:
+def _differs_from_previous(X: Floats) -> Bools:
     """For each row whether it differs from the one before; column by column, to need little memory."""
     differs = np.zeros(len(X), dtype=bool)
     differs[0] = True

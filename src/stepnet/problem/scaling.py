@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats, quantum
+from stepnet.model.arithmetic import Bools, Floats, quantum
 from stepnet.model.network import Layer
 
 
@@ -22,7 +21,7 @@ class Scaling:
 
     factor: Floats
     shift: Floats
-    kept: NDArray[np.bool_]
+    kept: Bools
     constants: Floats  # the values of the features that are not kept
     grid: float = 1.0
 

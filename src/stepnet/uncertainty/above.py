@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats, Ints
 from stepnet.model.intervals import doubt_of, ranges_of_sums
 from stepnet.model.network import Layer, Network
-
-Integers = NDArray[np.int64]
 
 
 class Above:
@@ -19,21 +16,21 @@ class Above:
         self.first, self.layers = network.layers[0], network.layers[1:]
         self.network = Network(self.layers) if self.layers else None
 
-    def answers(self, levels: Integers) -> Integers:
+    def answers(self, levels: Ints) -> Ints:
         """The code of the class."""
         if self.network is None:
             return levels[:, 0]
         return np.asarray(self.network.predict(self._outputs(levels)))
 
-    def values(self, levels: Integers) -> Floats:
+    def values(self, levels: Ints) -> Floats:
         """``w·h - t`` of the last layer."""
         assert self.network is not None
         return self.network.values(self._outputs(levels))
 
-    def _outputs(self, levels: Integers) -> Floats:
+    def _outputs(self, levels: Ints) -> Floats:
         return self.first.outputs(levels.astype(np.int16))
 
-    def could_miss(self, low: Integers, high: Integers, classes: Integers) -> NDArray[np.bool_]:
+    def could_miss(self, low: Ints, high: Ints, classes: Ints) -> Bools:
         """Whether some levels between could be answered otherwise than by the class; if in doubt, yes."""
         if not self.layers:
             return np.asarray((low[:, 0] != classes) | (high[:, 0] != classes))
@@ -41,7 +38,7 @@ class Above:
         last = self.layers[-1]
         return last.activation.could_miss(last.weights, last.thresholds, least, most, classes)
 
-    def value_ranges(self, low: Integers, high: Integers) -> tuple[Floats, Floats]:
+    def value_ranges(self, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         """Between which ``w·h - t`` of the last layer lies."""
         least, most = self._below_last(low, high)
         last = self.layers[-1]
@@ -49,14 +46,14 @@ class Above:
         doubt = doubt_of(last.weights, least, most, last.thresholds) * 1e-3
         return bottom - last.thresholds - doubt, top - last.thresholds + doubt
 
-    def sums(self, k: int, low: Integers, high: Integers) -> tuple[Floats, Floats]:
+    def sums(self, k: int, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         """Between which w·h of the neurons of layer k (0 is the first above the first) lies."""
         return ranges_of_sums(self.layers[k].weights, *self._below(k, low, high))
 
-    def _below_last(self, low: Integers, high: Integers) -> tuple[Floats, Floats]:
+    def _below_last(self, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         return self._below(len(self.layers) - 1, low, high)
 
-    def _below(self, k: int, low: Integers, high: Integers) -> tuple[Floats, Floats]:
+    def _below(self, k: int, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         least, most = _ranges(self.first, low, high)
         for layer in self.layers[:k]:
             low, high = layer.activation.level_ranges(layer.weights, layer.thresholds, least, most)
@@ -64,7 +61,7 @@ class Above:
         return least, most
 
 
-def _ranges(layer: Layer, low: Integers, high: Integers) -> tuple[Floats, Floats]:
+def _ranges(layer: Layer, low: Ints, high: Ints) -> tuple[Floats, Floats]:
     """The least and largest value that neurons hand on at levels between; values need not rise."""
     values = np.array(layer.activation.values)
     if (np.diff(values) >= 0).all():

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError, SolverFailure
 from stepnet.model.arithmetic import Floats
@@ -243,7 +242,7 @@ class _Branching:
                 continue
             if delta is None:
                 return
-            point: NDArray[np.float64] = np.clip(self.row + delta, low, high)
+            point: Floats = np.clip(self.row + delta, low, high)
             size = float(self.adversary.uncertainty.size((point - self.row)[None])[0])
             if size < self.size and int(self.adversary.network.predict(point[None])[0]) != self.answer[0]:
                 self.point, self.size = point, size

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats, Ints
 from stepnet.model.network import Network
 from stepnet.runtime.parallel import in_order
 from stepnet.uncertainty.adversary import Adversary, Attack
@@ -36,7 +36,7 @@ class Attacks:
     radii: Floats
     sizes: Floats
     points: Floats
-    are_complete: NDArray[np.bool_]
+    are_complete: Bools
 
     def certified(self, radius: float) -> float:
         """The share of rows that no move up to this size gets wrong."""
@@ -122,7 +122,7 @@ def _attack_rows(adversary: Adversary, keys: Floats) -> list[Attack]:
     return [adversary.attack(key[:-1], int(key[-1])) for key in keys]
 
 
-def _codes(model: Any, y: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+def _codes(model: Any, y: ArrayLike, n_rows: int) -> Ints:
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
         raise InvalidInputError(f"y must have one class for each of the {n_rows} rows; got shape {labels.shape}.")

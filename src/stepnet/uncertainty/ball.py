@@ -7,10 +7,9 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats, exact_dot, quantum
+from stepnet.model.arithmetic import Bools, Floats, exact_dot, quantum
 from stepnet.runtime.numbers import is_finite_number
 from stepnet.uncertainty.ball_space import BallSpace
 from stepnet.uncertainty.halfspaces import Halfspaces, Move
@@ -203,7 +202,7 @@ class Ball(Uncertainty):
 
     # Two rows that may be moved to a common point.
 
-    def may_meet(self, differences: Floats, radii: Floats) -> NDArray[np.bool_]:
+    def may_meet(self, differences: Floats, radii: Floats) -> Bools:
         sizes = self.size(differences.reshape(-1, differences.shape[-1])).reshape(differences.shape[:-1])
         return np.asarray(sizes <= radii * (1 + CLOSE))
 
@@ -211,16 +210,16 @@ class Ball(Uncertainty):
         share = 0.5 if r_a + r_b == 0 else r_a / (r_a + r_b)
         return np.asarray(a + share * (b - a))
 
-    def surely_meet(self, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_]:
+    def surely_meet(self, X: Floats, radii: Floats, pairs: Pairs) -> Bools:
         """Unless they are near to touching, or ranges play a part."""
         i, j = pairs
         low, high = self.limits(X.shape[1])
-        is_inside: NDArray[np.bool_] = np.all((low <= X) & (high >= X), axis=1)
+        is_inside: Bools = np.all((low <= X) & (high >= X), axis=1)
         sizes = self.size(X[i] - X[j])
         is_near = (sizes <= (radii[i] + radii[j]) * (1 - CLOSE)) | (sizes <= 0)
         return np.asarray(is_near & is_inside[i] & is_inside[j])
 
-    def meet_on_a_grid(self, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_] | None:
+    def meet_on_a_grid(self, X: Floats, radii: Floats, pairs: Pairs) -> Bools | None:
         if self.scale or self.transform or self.is_clipped:
             return None
         grid = min(quantum(X), quantum(radii))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Network
 from stepnet.uncertainty.halfspaces import Halfspaces
 from stepnet.uncertainty.sets import Uncertainty
@@ -40,7 +40,7 @@ class Hyperplanes:
         reached = levels[:, :, None] > np.arange(self.n_thresholds)
         return reached.astype(np.int8).reshape(len(levels), -1)
 
-    def levels(self, sides: Sides) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def levels(self, sides: Sides) -> tuple[Ints, Ints]:
         """The lowest and highest level of each neuron (rows × neurons)."""
         blocks = sides.reshape(len(sides), -1, self.n_thresholds)
         return (blocks == 1).sum(axis=2), (blocks != 0).sum(axis=2)
@@ -69,7 +69,7 @@ class Hyperplanes:
             distances = np.abs(values) / np.where(values >= 0, self.down, self.up)
         return np.where(self.W.any(axis=1), distances, np.inf)
 
-    def halfspaces(self, row: Floats, sides: Sides, which: NDArray[np.int64]) -> Halfspaces:
+    def halfspaces(self, row: Floats, sides: Sides, which: Ints) -> Halfspaces:
         """Where the chosen hyperplanes have their fixed sides."""
         signs = np.where(sides[which] == 1, 1.0, -1.0)
         return Halfspaces.of(row, self.W[which], self.T[which], signs)

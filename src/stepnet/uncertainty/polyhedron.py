@@ -7,10 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError, SolverFailure
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
 from stepnet.uncertainty.halfspaces import Halfspaces, Move
 from stepnet.uncertainty.norms.base import DualForm
 from stepnet.uncertainty.programs import maximise_depth, minimise
@@ -129,7 +128,7 @@ class Polyhedron(Uncertainty):
 
     # Two rows that may be moved to a common point.
 
-    def may_meet(self, differences: Floats, radii: Floats) -> NDArray[np.bool_]:
+    def may_meet(self, differences: Floats, radii: Floats) -> Bools:
         eye = np.eye(self.A.shape[1])
         up, down = self.dual_sizes(eye), self.dual_sizes(-eye)
         return np.asarray((np.abs(differences) <= (up + down) * (1 + CLOSE)).all(axis=-1))

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +27,9 @@ class Scenarios:
         The scenario of each row of the data set, where they are joint.
     """
 
-    owners: NDArray[np.int64]
+    owners: Ints
     weights: Floats
-    joint: NDArray[np.int64] | None = None
+    joint: Ints | None = None
 
     @property
     def n_owners(self) -> int:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats, Ints
 from stepnet.uncertainty.halfspaces import Halfspaces, Move
 from stepnet.uncertainty.norms.along import DualNorm
 from stepnet.uncertainty.norms.base import DualForm
 
-Pairs = NDArray[np.int64]  # two rows of numbers of rows
+Pairs = Ints  # two rows of numbers of rows
 
 CLOSE = 1e-9  # relative: sets this near to touching are looked at exactly
 
@@ -80,18 +80,18 @@ class Uncertainty(ABC):
     # Two rows that may be moved to a common point.
 
     @abstractmethod
-    def may_meet(self, differences: Floats, radii: Floats) -> NDArray[np.bool_]:
+    def may_meet(self, differences: Floats, radii: Floats) -> Bools:
         """False where sets of rows with these differences (last axis: features) and sums of radii do not meet."""
 
     @abstractmethod
     def common_point(self, a: Floats, b: Floats, r_a: float, r_b: float) -> Floats | None:
         """A point of both sets, up to rounding, if they meet."""
 
-    def surely_meet(self, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_]:
+    def surely_meet(self, X: Floats, radii: Floats, pairs: Pairs) -> Bools:
         """Of pairs that may meet those that need no second look."""
         return np.zeros(pairs.shape[1], dtype=bool)
 
-    def meet_on_a_grid(self, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_] | None:
+    def meet_on_a_grid(self, X: Floats, radii: Floats, pairs: Pairs) -> Bools | None:
         """Whether sets meet, by integers, where rows and radii are small multiples of one power of two; else None."""
         return None
 

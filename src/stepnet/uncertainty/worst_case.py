@@ -18,16 +18,15 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import SolverFailure
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Network
-from stepnet.uncertainty.above import Above, Integers
+from stepnet.uncertainty.above import Above
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
 from stepnet.uncertainty.sets import Uncertainty
 
-Costs = Callable[[Floats, NDArray[np.int64]], Floats]  # from values of the outputs and the numbers of rows
+Costs = Callable[[Floats, Ints], Floats]  # from values of the outputs and the numbers of rows
 
 MOST_NODES = 1_000  # of one row
 _NODES_IN_ALL, _NODES_A_ROW = 3_000, 4  # numbers, not seconds, so that a loss is the same whenever it is computed
@@ -63,20 +62,20 @@ def worst_classes(
     uncertainty: Uncertainty,
     X: Floats,
     radii: Floats,
-    classes: NDArray[np.int64],
+    classes: Ints,
     most_nodes: int = MOST_NODES,
 ) -> Worst:
     """A row costs 1 if a move gets it wrong."""
     above = Above(network)
 
-    def upper(low: Integers, high: Integers, rows: Integers) -> Floats:
+    def upper(low: Ints, high: Ints, rows: Ints) -> Floats:
         missed = above.could_miss(low, high, classes[rows])
         settled_rows = (low == high).all(axis=1)
         if settled_rows.any():  # there nothing is in doubt, not even a tie
             missed[settled_rows] = above.answers(low[settled_rows]) != classes[rows[settled_rows]]
         return missed.astype(np.float64)
 
-    def attained(points: Floats, rows: Integers) -> Floats:
+    def attained(points: Floats, rows: Ints) -> Floats:
         return np.asarray(network.predict(points) != classes[rows], dtype=np.float64)
 
     return _Case(network, uncertainty, X, radii, upper, attained, most_nodes).worst()
@@ -93,14 +92,14 @@ def worst_numbers(
     """A row costs the sum of ``costs`` over its outputs, each convex in the output's value."""
     above = Above(network)
 
-    def upper(low: Integers, high: Integers, rows: Integers) -> Floats:
+    def upper(low: Ints, high: Ints, rows: Ints) -> Floats:
         settled = (low == high).all(axis=1)
         least, most = above.value_ranges(low, high)
         if settled.any():
             least[settled] = most[settled] = above.values(low[settled])
         return np.asarray(np.maximum(costs(least, rows), costs(most, rows)).sum(axis=1))
 
-    def attained(points: Floats, rows: Integers) -> Floats:
+    def attained(points: Floats, rows: Ints) -> Floats:
         return np.asarray(costs(network.values(points), rows).sum(axis=1))
 
     return _Case(network, uncertainty, X, radii, upper, attained, most_nodes).worst()
@@ -115,8 +114,8 @@ class _Case:
         uncertainty: Uncertainty,
         X: Floats,
         radii: Floats,
-        upper: Callable[[Integers, Integers, Integers], Floats],
-        attained: Callable[[Floats, Integers], Floats],
+        upper: Callable[[Ints, Ints, Ints], Floats],
+        attained: Callable[[Floats, Ints], Floats],
         most_nodes: int,
     ) -> None:
         self.network, self.uncertainty, self.X, self.radii = network, uncertainty, X, radii
@@ -138,7 +137,7 @@ class _Case:
             left -= row.n_nodes
         return Worst(costs, uppers, points)
 
-    def uppers(self, sides: Sides, rows: Integers) -> Floats:
+    def uppers(self, sides: Sides, rows: Ints) -> Floats:
         return self.upper_of(*self.planes.levels(sides), rows)
 
 
@@ -261,7 +260,7 @@ class _Row:
                 return point
         return None
 
-    def _branch(self, free: Integers, delta: Floats) -> tuple[int, int]:
+    def _branch(self, free: Ints, delta: Floats) -> tuple[int, int]:
         """The free hyperplane farthest from the row, the hardest to cross, and the side that the moved row is on."""
         planes = self.case.planes
         chosen = int(free[int(self.away[free].argmax())])

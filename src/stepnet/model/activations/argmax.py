@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.model.activations.base import Codes, Levels, Output
-from stepnet.model.arithmetic import Floats, argmax
+from stepnet.model.arithmetic import Bools, Floats, argmax
 from stepnet.model.intervals import doubt_of, ranges_of_sums
 
 _TIE = 1e-9  # outputs that are no farther apart are equal, in plain floats
@@ -54,9 +53,7 @@ class Argmax(Output):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(apart > 0, lead / apart, np.inf).min(axis=1))
 
-    def could_miss(
-        self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes
-    ) -> NDArray[np.bool_]:
+    def could_miss(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         missed = np.zeros(len(least), dtype=bool)
         for code in np.unique(classes).tolist():
             members = classes == code

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats, Ints
 
 Levels = NDArray[np.int16]  # how many thresholds a neuron's value has reached: for steps, its bits
-Codes = NDArray[np.int64]  # of classes
+Codes = Ints  # of classes
 
 
 class Activation(ABC):
@@ -68,9 +68,7 @@ class Activation(ABC):
         """The lowest and highest levels (rows × neurons) of signals between two ends; wider where that is in doubt."""
         raise TypeError(f"neurons of {self.name} have no levels")
 
-    def could_miss(
-        self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes
-    ) -> NDArray[np.bool_]:
+    def could_miss(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         """Whether signals between ``least`` and ``most`` could have another answer than the class; if in doubt, yes."""
         return np.ones(len(least), dtype=bool)
 

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation, Codes, Levels
-from stepnet.model.arithmetic import Floats, activations
+from stepnet.model.arithmetic import Bools, Floats, activations
 from stepnet.model.intervals import doubt_of, ranges_of_sums
 from stepnet.runtime.numbers import is_finite_number
 
@@ -104,9 +103,7 @@ class Staircase(Activation):
             high += top >= threshold - doubt
         return low, high
 
-    def could_miss(
-        self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes
-    ) -> NDArray[np.bool_]:
+    def could_miss(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         below, above = self.level_ranges(weights, thresholds, least, most)
         return np.asarray((below[:, 0] != classes) | (above[:, 0] != classes))
 

@@ -10,11 +10,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Network
 from stepnet.problem.accuracy import SAFETY, Accuracy
 from stepnet.problem.architecture import Architecture
-from stepnet.problem.dataset import Dataset, Numbers, Targets
+from stepnet.problem.dataset import Dataset, Targets
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 from stepnet.uncertainty.sets import Uncertainty
@@ -104,7 +104,7 @@ class AnswerLoss(Loss):
         return self
 
     @abstractmethod
-    def answer_costs(self, answers: Numbers, y: Targets) -> Floats:
+    def answer_costs(self, answers: Ints, y: Targets) -> Floats:
         """What answers (of any shape that fits the classes ``y``) cost, without the weights of rows."""
 
     def row_costs(self, dataset: Dataset, network: Network) -> Floats:
@@ -164,7 +164,7 @@ class RealLoss(Loss):
         """How fast costs (or their roots, where squares are paid) rise above the target, and below it."""
 
     @abstractmethod
-    def best_constants(self, y: Targets, weights: Floats, group: Numbers) -> Floats:
+    def best_constants(self, y: Targets, weights: Floats, group: Ints) -> Floats:
         """For each group of rows the values (groups × outputs) that cost least."""
 
     @abstractmethod
@@ -216,7 +216,7 @@ class RealLoss(Loss):
         scale = self.cost_of_constants(dataset, np.zeros(dataset.n_rows, dtype=np.int64)) or dataset.total_weight
         return Accuracy(0.0, scale, scale, 4 * SAFETY * scale)
 
-    def cost_of_constants(self, dataset: Dataset, group: Numbers) -> float:
+    def cost_of_constants(self, dataset: Dataset, group: Ints) -> float:
         """The loss if each group of rows gets the values that cost it least."""
         constants = self.best_constants(dataset.y, dataset.weights, group)
         return math.fsum((dataset.weights[:, None] * self.costs(constants[group], dataset.y)).ravel())

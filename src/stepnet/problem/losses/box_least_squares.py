@@ -13,12 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
 
-Bools = NDArray[np.bool_]
 _RANK = 1e-12  # singular values below this share of the largest are none
 _STEPS = 20  # at most, for each weight; one or two are usual
 

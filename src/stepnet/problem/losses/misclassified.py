@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Network
-from stepnet.problem.dataset import Dataset, Numbers, Targets
+from stepnet.problem.dataset import Dataset, Targets
 from stepnet.problem.losses.base import AnswerLoss
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import Worst, worst_classes
@@ -23,7 +23,7 @@ class Misclassified(AnswerLoss):
     measure = "misclassified"
     counts_errors = True
 
-    def answer_costs(self, answers: Numbers, y: Targets) -> Floats:
+    def answer_costs(self, answers: Ints, y: Targets) -> Floats:
         return np.asarray(answers != y, dtype=np.float64)
 
     def evaluate(self, dataset: Dataset, network: Network) -> float:

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from stepnet.model.arithmetic import Floats
-from stepnet.problem.dataset import Numbers, Targets
+from stepnet.model.arithmetic import Floats, Ints
+from stepnet.problem.dataset import Targets
 from stepnet.problem.losses.base import LastLayer, RealLoss
 from stepnet.runtime.limits import Budget
 
@@ -29,7 +29,7 @@ class PiecewiseLinearLoss(RealLoss):
         above, below = self.slopes(targets)
         return np.maximum(above * (values - targets), below * (targets - values))
 
-    def best_constants(self, y: Targets, weights: Floats, group: Numbers) -> Floats:
+    def best_constants(self, y: Targets, weights: Floats, group: Ints) -> Floats:
         targets = self.targets(y)
         columns = zip(targets.T, *(weights * slopes.T for slopes in self.slopes(targets)), strict=True)
         return np.column_stack([_quantiles(column, above, below, group) for column, above, below in columns])
@@ -44,7 +44,7 @@ class PiecewiseLinearLoss(RealLoss):
         return np.array([layer for layer, _ in fits]), np.array([constant for _, constant in fits])
 
 
-def _quantiles(targets: Floats, above: Floats, below: Floats, group: Numbers) -> Floats:
+def _quantiles(targets: Floats, above: Floats, below: Floats, group: Ints) -> Floats:
     """Of each group the first target where costs that are passed rise as fast as those ahead fall."""
     order = np.lexsort((targets, group))
     # Shares of the group's own slopes, so that heavy groups do not drown light ones.

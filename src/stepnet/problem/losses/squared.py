@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats
-from stepnet.problem.dataset import Dataset, Numbers, Targets
+from stepnet.model.arithmetic import Floats, Ints
+from stepnet.problem.dataset import Dataset, Targets
 from stepnet.problem.losses.base import LastLayer, RealLoss
 from stepnet.problem.losses.least_squares import least_squares
 from stepnet.runtime.limits import Budget
@@ -41,7 +41,7 @@ class Squared(RealLoss):
     def penalty(self, weights: Floats) -> float:
         return self.ridge * math.fsum((weights * weights).ravel()) if self.ridge else 0.0
 
-    def best_constants(self, y: Targets, weights: Floats, group: Numbers) -> Floats:
+    def best_constants(self, y: Targets, weights: Floats, group: Ints) -> Floats:
         totals = np.bincount(group, weights)
         return np.column_stack([np.bincount(group, weights * column) / totals for column in y.T])
 
