@@ -30,7 +30,7 @@ class Misclassified(AnswerLoss):
         return math.fsum(dataset.weights[dataset.y != network.predict(dataset.X)])
 
     def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
-        """All classes of a group of equal rows but the heaviest."""
+        """In each group of equal rows, all classes but the heaviest."""
         return math.fsum(dataset.weights[~dataset.is_heaviest])
 
     def worst_case(self, network: Network, uncertainty: Uncertainty, dataset: Dataset, radii: Floats) -> Worst:

@@ -1,8 +1,8 @@
-"""Losses that rise at one rate above a target and at another below it; their last layer is a linear program.
+"""Losses with one slope above the target and another below it; the best last layer is a linear program.
 
 min Σ_i weight_i e_i   subject to   e_i >= above_i (z_i - y_i),   e_i >= below_i (y_i - z_i),   e >= 0
 
-The best constant is a weighted quantile: the first target at which costs no longer fall.
+The best constant is a weighted quantile: the first target from which costs no longer fall.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stepnet.runtime.limits import Budget
 
 @dataclass(frozen=True)
 class PiecewiseLinearLoss(RealLoss):
-    """What :meth:`slopes` says is all there is to it."""
+    """A loss that is defined by its :meth:`slopes`."""
 
     def costs(self, values: Floats, y: Targets) -> Floats:
         targets = self.targets(y)
@@ -45,14 +45,14 @@ class PiecewiseLinearLoss(RealLoss):
 
 
 def _quantiles(targets: Floats, above: Floats, below: Floats, group: Ints) -> Floats:
-    """Of each group the first target where costs that are passed rise as fast as those ahead fall."""
+    """For each group the first target at which the slopes of targets passed outweigh those ahead."""
     order = np.lexsort((targets, group))
-    # Shares of the group's own slopes, so that heavy groups do not drown light ones.
+    # Shares of the group's total slope, so that light groups are not lost beside heavy ones in rounding.
     totals = np.maximum(np.bincount(group, above + below), np.finfo(np.float64).tiny)
     falling = np.bincount(group, below) / totals
     passed = np.cumsum(((above + below) / totals[group])[order]) - group[order]
     found = np.empty(len(totals))
-    found[group[order]] = targets[order]  # the last of each group, should rounding hide the place
+    found[group[order]] = targets[order]  # the last of each group, in case rounding hides the first
     first = order[passed >= falling[group[order]]][::-1]  # the first of each group is written last
     found[group[first]] = targets[first]
     return found
@@ -69,7 +69,7 @@ def _least(
     intercept: bool,
     budget: Budget,
 ) -> tuple[Floats, float]:
-    """Weights and intercept of one output; none if the time is up before that."""
+    """Weights and intercept of one output; zeros if the time limit is reached first."""
     m, n = signals.shape
     left = np.column_stack([signals, np.full(m, 1.0 if intercept else 0.0)])
     slack = sparse.eye_array(m, format="csr")

@@ -29,14 +29,11 @@ class Squared(RealLoss):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (is_finite_number(self.ridge) and self.ridge >= 0):
-            raise InvalidInputError(f"ridge={self.ridge!r} must be a number that is not negative.")
+            raise InvalidInputError(f"ridge={self.ridge!r} must be a number >= 0.")
 
     def costs(self, values: Floats, y: Targets) -> Floats:
         errors: Floats = values - y
         return errors * errors
-
-    def slopes(self, targets: Floats) -> tuple[Floats, Floats]:
-        return np.ones_like(targets), np.ones_like(targets)
 
     def penalty(self, weights: Floats) -> float:
         return self.ridge * math.fsum((weights * weights).ravel()) if self.ridge else 0.0
@@ -50,4 +47,4 @@ class Squared(RealLoss):
         return least_squares(signals, y, weights, self.ridge, limit, intercept=intercept, budget=budget)
 
     def _excess(self, dataset: Dataset) -> float:
-        return self._rounding(dataset) ** 2 * dataset.total_weight  # of means that are off a little
+        return self._rounding(dataset) ** 2 * dataset.total_weight  # from rounded means
