@@ -1,4 +1,4 @@
-"""Bound: what no network of a scope can beat, and how that is known."""
+"""Bound: a loss that no network of a scope can beat, with its evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stepnet.bounds.scope import ALL_NETWORKS, Scope
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound on the loss, for which networks it holds, and how it is known."""
+    """A lower bound on the loss, the networks it holds for, and its evidence."""
 
     value: float = 0.0
     scope: Scope = ALL_NETWORKS
@@ -19,11 +19,11 @@ class Bound:
 
     @property
     def claimed_by(self) -> str:
-        """The solver whose word it is; empty if anyone can recompute it without one."""
+        """The solver that claims it; empty if it can be recomputed without a solver."""
         return self.evidence.claimed_by
 
     def is_better_than(self, known: Bound) -> bool:
-        """Larger, or as large for the same networks and nobody's mere word."""
+        """Whether it is larger, or equal for the same networks without relying on the claim of a solver."""
         is_firmer = bool(known.claimed_by) and not self.claimed_by and self.scope == known.scope
         return self.value > known.value or (self.value == known.value and is_firmer)
 
