@@ -82,9 +82,7 @@ def _cut(dataset: Dataset, pairs: Pairs, of: Dataset | None = None) -> Cover:
     total = dataset.total_weight
     if not step or total / step > _LARGEST_FLOW:
         step = total / _LARGEST_FLOW * 2
-    capacities = np.floor(dataset.weights / step * (1 + 1e-15)).astype(
-        np.int64
-    )  # down: it stays a bound
+    capacities = np.floor(dataset.weights / step * (1 + 1e-15)).astype(np.int64)  # down: it stays a bound
     capacities = np.where(capacities * step > dataset.weights, capacities - 1, capacities).astype(np.int32)
     zeros = dataset.y[pairs[0]] == dataset.y.min()
     left, right = np.where(zeros, pairs[0], pairs[1]), np.where(zeros, pairs[1], pairs[0])

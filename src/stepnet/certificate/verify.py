@@ -1,4 +1,4 @@
-"""Verify: does a certificate tell the truth about a network and its data?"""
+"""Verify: is a certificate true for a network and its data?"""
 
 from __future__ import annotations
 
@@ -12,20 +12,16 @@ from stepnet.problem.problem import Problem
 
 
 def verify(
-    problem: Problem,
-    network: Network,
-    certificate: Certificate,
-    *,
-    again: Result | None = None,
+    problem: Problem, network: Network, certificate: Certificate, *, again: Result | None = None
 ) -> Verification:
-    """Recompute loss and free bounds in exact arithmetic.
+    """Recompute the loss, and the bound of conflicting rows, in exact arithmetic.
 
-    A solver's bound is not recomputed; ``again`` is what a second solve of the same problem had to say about it.
+    The bound of a solver is not recomputed; ``again`` is the result of solving the same problem once more.
 
     Raises
     ------
     InvalidInputError
-        If the data are not those the certificate speaks of.
+        If the data are not those of the certificate.
     """
     require_same_data(problem, certificate)
     loss = problem.evaluate(network)
@@ -35,12 +31,12 @@ def verify(
         _bound(problem, certificate),
     ]
     if again is not None and certificate.claimed_by:
-        checks[-1] = _resolved(certificate, again)
+        checks[-1] = _solved_again(certificate, again)
     return Verification(tuple(checks))
 
 
 def require_same_data(problem: Problem, certificate: Certificate) -> None:
-    """Raise if the data are not those the certificate speaks of."""
+    """Raise if the data are not those of the certificate."""
     if problem.dataset.fingerprint != certificate.fingerprint:
         raise InvalidInputError(
             f"these are not the data of the certificate: fingerprint {problem.dataset.fingerprint}, not "
@@ -68,8 +64,8 @@ def _bound(problem: Problem, certificate: Certificate) -> Check:
     return Check(claim, False, f"rows that no network tells apart cost {free:.17g}, and no solver claims more")
 
 
-def _resolved(certificate: Certificate, again: Result) -> Check:
-    """A solver's bound, proven once more from nothing but the data."""
+def _solved_again(certificate: Certificate, again: Result) -> Check:
+    """A solver's bound, compared with a new solution from the data alone."""
     claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
     bound = again.bound
     found = f"solved again: loss {again.loss:.17g}, bound {bound.value:.17g} ({bound.claimed_by})"

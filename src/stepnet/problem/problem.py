@@ -128,7 +128,7 @@ class Problem:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it counts errors of real step neurons, without constraints or perturbations, as fast searches need."""
+        """Whether it counts errors of real step neurons, without constraints and perturbations: for fast searches."""
         return self.has_plain_steps and self.uncertainty is None
 
     @property
