@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 from stepnet.model.arithmetic import Bools
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.uncertainty.sets import Pairs, Uncertainty
+from stepnet.uncertainty.sets import Pairs
 
 _MOST_ROWS = 4_000  # the first rows are representative, and their cost is a bound for all
 _MOST_DOUBTS = 2_000  # pairs that are checked with rationals, or by one program each
@@ -52,8 +52,7 @@ def lightest_cover(problem: Problem) -> Cover:
 
 def meeting_pairs(problem: Problem) -> Pairs:
     """Pairs of rows of different classes that perturbations can move to a common point."""
-    uncertainty, dataset = problem.uncertainty, problem.dataset
-    assert isinstance(uncertainty, Uncertainty)
+    uncertainty, dataset = problem.perturbations, problem.dataset
     X, y, radii = dataset.X[:_MOST_ROWS].astype(np.float64), dataset.y[:_MOST_ROWS], problem.radii[:_MOST_ROWS]
     found, size = [], max(1, _CHUNK // max(1, X.size))
     for first in range(0, len(X), size):

@@ -1,7 +1,7 @@
 """Robust neurons by linear programs.
 
-Weights are written as v = V u in the coordinates of the set, with s(v) and s(-v) linear in u, so that being handled is
-linear too.
+In the coordinates of the set, weights are v = V u with s(v) and s(-v) linear in u, so the condition that a row is
+handled is linear too.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from stepnet.solvers.backends.base import Task
 from stepnet.solvers.backends.highs import Highs
 from stepnet.solvers.model import ModelBuilder
 from stepnet.uncertainty.norms.base import DualForm
-from stepnet.uncertainty.programs import minimise
+from stepnet.uncertainty.programs import attempted
 
-_MARGIN = 1e-6  # of a row that counts as handled, in units of the largest row
+_MARGIN = 1e-6  # by which a row is handled, in units of the largest row
 
 
 class LinearRows(RobustRows):
-    """Of a set whose reach is linear."""
+    """Rows of a set whose dual norm has a linear form."""
 
     answer = YES
 
@@ -45,7 +45,7 @@ class LinearRows(RobustRows):
         return self.layer(self.form.V @ point[: self.form.V.shape[1]], float(point[self.form.V.shape[1]]))
 
     def _solve(self, rows: Ints, signs: Floats, prices: Floats | None) -> Floats | None:
-        """Variables u, t, and either a slack a row or one margin for all, which is last."""
+        """Variables u, t, and either one slack per row or one margin for all rows, which comes last."""
         w, m = self.form, len(rows)
         q = w.V.shape[1]
         sizes = np.where(signs[:, None] > 0, w.down, w.up)
@@ -64,13 +64,11 @@ class LinearRows(RobustRows):
             least = np.concatenate([np.zeros(m + len(extra)), [-1.0]])
             cost = np.append(np.zeros(q + 1), -1.0)
             low, high = np.concatenate([w.low, [-np.inf, -np.inf]]), np.full(q + 2, np.inf)
-        try:
-            return minimise(cost, A, least, low, high).point
-        except SolverFailure:
-            return None
+        found = attempted(cost, A, least, low, high)
+        return None if found is None else found[0]
 
     def heaviest(self, rows: Ints, prices: Floats, time_limit: float) -> tuple[float, float, Layer] | None:
-        """A mixed-integer program; None where the set is not symmetric, or if it found nothing."""
+        """By a mixed-integer program; None if the set is not symmetric or nothing was found."""
         lengths = self.set.lengths(self.Y[rows])
         if lengths is None:
             return None
@@ -81,7 +79,7 @@ class LinearRows(RobustRows):
         handled = model.add_columns("h", m, 0, 1, cost=-prices, integer=True)
         sizes = np.where(signs[:, None] > 0, w.down, w.up)
         inside = signs[:, None] * (self.Y[rows] @ w.V) - self.radii[rows, None] * sizes
-        # With s(v) <= 1 no two rows are farther apart than the largest of their distances.
+        # With s(v) <= 1, values of v·y differ by no more than the distance of the rows.
         reach = float(2 * lengths.max()) + float(self.radii[rows].max())
         big = 2 * reach + self.radii[rows] + _MARGIN
         model.add_rows(
@@ -91,9 +89,8 @@ class LinearRows(RobustRows):
         model.add_rows([(u[None], (w.up + w.down)[None] / 2)], upper=1.0)
         if len(w.rows):
             model.add_rows([(np.broadcast_to(u, w.rows.shape), w.rows)], lower=0.0)
-        task = Task(model.build(), time_limit=time_limit, tolerance=1e-7)
         try:
-            outcome = Highs().solve(task)
+            outcome = Highs().solve(Task(model.build(), time_limit=time_limit, tolerance=1e-7))
         except SolverFailure:
             return None
         if outcome.point is None:

@@ -73,11 +73,9 @@ class Problem:
 
     def worst_case(self, network: Network) -> Worst:
         """The cost of each row under the worst perturbation that its set allows, and the perturbed rows."""
-        uncertainty, dataset = self.uncertainty, self.dataset
-        if not isinstance(uncertainty, Uncertainty):
-            raise InvalidInputError("a worst case needs an uncertainty set, such as Ball('linf', 0.1).")
+        perturbations, dataset = self.perturbations, self.dataset
         return _remembered(
-            self._worst_cases, network, lambda one: self.loss.worst_case(one, uncertainty, dataset, self.radii)
+            self._worst_cases, network, lambda one: self.loss.worst_case(one, perturbations, dataset, self.radii)
         )
 
     def total(self, costs: Floats) -> float:
@@ -90,6 +88,13 @@ class Problem:
         if self.dataset.radii is not None:
             return self.dataset.radii
         return np.full(self.dataset.n_rows, getattr(self.uncertainty, "radius", 0.0))
+
+    @property
+    def perturbations(self) -> Uncertainty:
+        """The uncertainty set of the rows."""
+        if not isinstance(self.uncertainty, Uncertainty):
+            raise InvalidInputError("a worst case needs an uncertainty set, such as Ball('linf', 0.1).")
+        return self.uncertainty
 
     @property
     def is_uncertain(self) -> bool:
