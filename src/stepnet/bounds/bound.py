@@ -17,15 +17,10 @@ class Bound:
     scope: Scope = ALL_NETWORKS
     evidence: Evidence = Trivial()  # noqa: RUF009 - frozen
 
-    @property
-    def claimed_by(self) -> str:
-        """The solver that claims it; empty if it can be recomputed without a solver."""
-        return self.evidence.claimed_by
-
     def is_better_than(self, known: Bound) -> bool:
         """Whether it is larger, or equal for the same networks without relying on the claim of a solver."""
-        is_firmer = bool(known.claimed_by) and not self.claimed_by and self.scope == known.scope
-        return self.value > known.value or (self.value == known.value and is_firmer)
+        relies_less = bool(known.evidence.claimed_by) and not self.evidence.claimed_by
+        return self.value > known.value or (self.value == known.value and self.scope == known.scope and relies_less)
 
     def to_dict(self) -> dict[str, Any]:
         return {"value": self.value, "scope": self.scope.to_dict(), "evidence": self.evidence.to_dict()}

@@ -172,11 +172,6 @@ def _current(data: Any) -> Any:
     }
 
 
-def is_optimal(problem: Problem, loss: float, bound: float) -> bool:
-    """Whether loss and bound are equal, up to the tolerance for real row weights."""
-    return problem.accuracy.are_equal(loss, bound)
-
-
 def certify(problem: Problem, result: Result) -> Certificate:
     """The certificate of a result; the loss is recomputed from the network alone."""
     loss = problem.evaluate(result.network)
@@ -187,7 +182,7 @@ def certify(problem: Problem, result: Result) -> Certificate:
         measure=problem.loss.measure,
         bound=bound,
         gap=problem.accuracy.gap(loss, bound),
-        status="OPTIMAL" if is_optimal(problem, loss, bound) else "FEASIBLE",
+        status="OPTIMAL" if problem.accuracy.are_equal(loss, bound) else "FEASIBLE",
         scope=result.bound.scope,
         evidence=result.bound.evidence,
         found_by=result.found_by,

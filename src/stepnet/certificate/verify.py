@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepnet.bounds.conflicts import conflict_bound
-from stepnet.certificate.certificate import Certificate, is_optimal
+from stepnet.certificate.certificate import Certificate
 from stepnet.certificate.result import Result
 from stepnet.certificate.verification import Check, Verification
 from stepnet.errors import InvalidInputError
@@ -46,7 +46,7 @@ def require_same_data(problem: Problem, certificate: Certificate) -> None:
 
 
 def _consistency(problem: Problem, certificate: Certificate) -> Check:
-    optimal = is_optimal(problem, certificate.loss, certificate.bound)
+    optimal = problem.accuracy.are_equal(certificate.loss, certificate.bound)
     gap = problem.accuracy.gap(certificate.loss, certificate.bound)
     agrees = certificate.status == ("OPTIMAL" if optimal else "FEASIBLE") and gap == certificate.gap
     return Check(f"{certificate.status}, gap {certificate.gap:.6g}", agrees, f"loss and bound give gap {gap:.6g}")
@@ -68,7 +68,7 @@ def _solved_again(certificate: Certificate, again: Result) -> Check:
     """A solver's bound, compared with a new solution from the data alone."""
     claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
     bound = again.bound
-    found = f"solved again: loss {again.loss:.17g}, bound {bound.value:.17g} ({bound.claimed_by})"
+    found = f"solved again: loss {again.loss:.17g}, bound {bound.value:.17g} ({bound.evidence.claimed_by})"
     if again.loss < certificate.bound:
         return Check(claim, False, f"{found}; a better network exists")
     if not bound.scope.covers(certificate.scope):

@@ -91,9 +91,9 @@ def constant_network(problem: Problem, code: int) -> Network:
     if fixed is not None and fixed <= 0 and code == 0 and architecture.hidden and layers[-1].activation == STEP:
         against, domain = np.zeros((1, architecture.hidden[-1])), architecture.domains[-1]
         against[0, 0] = max(2 * fixed - 1, domain.lower) if domain.is_integer else 2 * fixed - 1
-        if domain.contains(against):
-            candidate = Network((*layers[:-1], Layer(against, layers[-1].thresholds)))
-            return candidate if problem.refuses(candidate) is None else Network(tuple(layers))
+        candidate = Network((*layers[:-1], Layer(against, layers[-1].thresholds)))
+        if problem.refuses(candidate) is None:
+            return candidate
     return Network(tuple(layers))
 
 

@@ -47,24 +47,21 @@ class LinearRows(RobustRows):
     def _solve(self, rows: Ints, signs: Floats, prices: Floats | None) -> Floats | None:
         """Variables u, t, and either one slack per row or one margin for all rows, which comes last."""
         w, m = self.form, len(rows)
-        q = w.V.shape[1]
         sizes = np.where(signs[:, None] > 0, w.down, w.up)
         inside = np.hstack([signs[:, None] * (self.Y[rows] @ w.V) - self.radii[rows, None] * sizes, -signs[:, None]])
         extra = np.hstack([w.rows, np.zeros((len(w.rows), 1))])
+        least = np.zeros(m + len(extra))
         if prices is not None:
-            A = np.block([[inside, np.eye(m)], [extra, np.zeros((len(extra), m))]])
-            least = np.append(np.ones(m), np.zeros(len(extra)))
+            last, low = np.eye(m), np.zeros(m)
+            least[:m] = 1.0
             cost = np.concatenate([1e-9 * (w.up + w.down), [0.0], prices])
-            low, high = np.concatenate([w.low, [-np.inf], np.zeros(m)]), np.full(q + 1 + m, np.inf)
         else:
-            unit = np.append(-(w.up + w.down) / 2, 0.0)
-            A = np.block(
-                [[inside, -np.ones((m, 1))], [extra, np.zeros((len(extra), 1))], [unit[None], np.zeros((1, 1))]]
-            )
-            least = np.concatenate([np.zeros(m + len(extra)), [-1.0]])
-            cost = np.append(np.zeros(q + 1), -1.0)
-            low, high = np.concatenate([w.low, [-np.inf, -np.inf]]), np.full(q + 2, np.inf)
-        found = attempted(cost, A, least, low, high)
+            last, low = -np.ones((m, 1)), np.array([-np.inf])
+            extra, least = np.vstack([extra, np.append(-(w.up + w.down) / 2, 0.0)]), np.append(least, -1.0)
+            cost = np.append(np.zeros(inside.shape[1]), -1.0)
+        A = np.block([[inside, last], [extra, np.zeros((len(extra), last.shape[1]))]])
+        low = np.concatenate([w.low, [-np.inf], low])
+        found = attempted(cost, A, least, low, np.full(len(low), np.inf))
         return None if found is None else found[0]
 
     def heaviest(self, rows: Ints, prices: Floats, time_limit: float) -> tuple[float, float, Layer] | None:

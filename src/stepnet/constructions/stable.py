@@ -23,8 +23,7 @@ class StableNeurons:
     def __init__(self, problem: Problem) -> None:
         self.problem, self.rows = problem, robust_rows(problem)
         self.X, self.y = problem.dataset.X.astype(np.float64), problem.dataset.y
-        n = self.X.shape[1]
-        self.weights, self.thresholds = np.zeros((0, n)), np.zeros(0)
+        self.weights, self.thresholds = np.zeros((0, self.X.shape[1])), np.zeros(0)
         self.sides: Sides = np.zeros((len(self.X), 0), dtype=np.int8)
         self._add_axes()
 

@@ -19,6 +19,7 @@ Bools = NDArray[np.bool_]
 _UNIT = 2.0**-53  # relative rounding error of one float64 operation
 _TINY = 2.0**-1074  # absolute rounding error of one product that underflows
 _EXACT = 2.0**53  # integers up to here are floats
+_DOUBT = 1e-9  # relative: sums over intervals this close to a threshold may lie on either side
 MOST_SLICES = 8  # the rest is below 2^-150 of the largest entry
 
 
@@ -164,3 +165,15 @@ def _integers(values: Floats) -> tuple[list[int], list[int]]:
     """Floats as integers times powers of two."""
     mantissas, exponents = np.frexp(values)
     return (mantissas * _EXACT).astype(np.int64).tolist(), (exponents - 53).tolist()
+
+
+def ranges_of_sums(weights: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """The smallest and largest w·h, for each row of signals and of weights."""
+    up, down = np.maximum(weights, 0.0).T, np.minimum(weights, 0.0).T
+    return least @ up + most @ down, most @ up + least @ down
+
+
+def doubt_of(weights: Floats, least: Floats, most: Floats, thresholds: Floats) -> Floats:
+    """Sums of a neuron that are this close to its threshold are in doubt; one number per neuron, for all rows."""
+    largest = np.maximum(np.abs(least).max(axis=0, initial=0.0), np.abs(most).max(axis=0, initial=0.0))
+    return np.asarray(_DOUBT * (np.abs(weights) @ largest + np.abs(thresholds)))

@@ -179,11 +179,8 @@ class Network:
 
     def hangs_on(self, X: ArrayLike, j: int) -> Bools:
         """For each row, whether its answer changes with the bit of first-layer step neuron ``j`` alone."""
-        parts = []
-        for rows in self._chunks(X):
-            _, bits = next(self._forward(rows))
-            parts.append(self._hanging(bits, j, 1 - bits[:, j]))
-        return np.concatenate(parts)
+        parts = [next(self._forward(rows))[1] for rows in self._chunks(X)]
+        return np.concatenate([self._hanging(bits, j, 1 - bits[:, j]) for bits in parts])
 
     def _hanging(self, levels: Levels, j: int, other: Levels) -> Bools:
         if len(self.layers) == 1:

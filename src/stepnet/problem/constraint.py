@@ -121,10 +121,8 @@ class Raises(Restriction):
     _sign: float = field(default=1.0, init=False, repr=False)
 
     def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
-        word = "raise" if self._sign > 0 else "lower"
-        title = f"{self.feature} may only {word} the score"
-        values = architecture.activation.values
-        output = architecture.output
+        title = f"{self.feature} may only {'raise' if self._sign > 0 else 'lower'} the score"
+        values, output = architecture.activation.values, architecture.output
         if not (output.has_levels or output.gives_numbers) or list(values) != sorted(values):
             raise InvalidInputError(
                 f"constraint {title!r} needs one score and neurons whose values rise. Use output='ordinal', and a "

@@ -21,10 +21,7 @@ class Real:
     lower, upper, limit = -1.0, 1.0, 1.0
     stride = 0.0
 
-    @property
-    def values(self) -> Floats:
-        """Empty: there are infinitely many."""
-        return np.zeros(0)
+    values = np.zeros(0)  # empty: there are infinitely many
 
     def contains(self, weights: Floats) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Attacks on many rows: how far each can be moved before the answer changes."""
+"""Attacks on many rows: the smallest perturbation of each that changes its answer."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Attacks:
     Attributes
     ----------
     radii : ndarray of shape (n_rows,)
-        No move smaller than this changes the row's answer; infinite if none does, 0 if it is wrong already.
+        No smaller perturbation changes the row's answer; infinite if none does, 0 if it is already wrong.
     sizes : ndarray of shape (n_rows,)
-        Sizes of the moves found: nearly the radii. Infinite where there is none.
+        Sizes of the perturbations found, nearly the radii; infinite where none was found.
     points : ndarray of shape (n_rows, n_features)
-        The rows moved so that the answer changes, each verified; NaN where there is none.
+        Perturbed rows with another answer, each verified; NaN where none was found.
     are_complete : ndarray of bool
-        False where the search ended at its limit and the radius may be larger.
+        False where the search reached its limit and the radius may be larger.
     """
 
     radii: Floats
@@ -39,7 +39,7 @@ class Attacks:
     are_complete: Bools
 
     def certified(self, radius: float) -> float:
-        """The share of rows that no move up to this size gets wrong."""
+        """The share of rows that no perturbation up to this size gets wrong."""
         return float((self.radii > radius).mean())
 
 
@@ -54,18 +54,18 @@ def attack(
     high: Any = None,
     n_jobs: int | None = 1,
 ) -> Attacks:
-    """The smallest move of every row that changes the answer, exact.
+    """The smallest perturbation of every row that changes the answer, computed exactly.
 
     Parameters
     ----------
     model : Network or fitted classifier
     X : array-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,), optional
-        True classes (codes, for a Network): rows that are wrong already have radius 0. Without them, the
-        answers of the model count as true.
+        True classes (codes, for a Network): rows that are already wrong have radius 0. Without them, the answers of
+        the model count as true.
     norm : "l1", "l2" or "linf"
     scale, low, high
-        As of :class:`~stepnet.uncertainty.ball.Ball`.
+        As in :class:`~stepnet.uncertainty.ball.Ball`.
     n_jobs : int
         Processes; -1 for all cores.
 
@@ -114,7 +114,7 @@ def certified_radius(
     high: Any = None,
     n_jobs: int | None = 1,
 ) -> Floats:
-    """For every row the radius below which no move changes its answer."""
+    """For every row the radius below which no perturbation changes its answer."""
     return attack(model, X, norm=norm, scale=scale, low=low, high=high, n_jobs=n_jobs).radii
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepnet.model.activations.base import Codes, Levels, Output
-from stepnet.model.arithmetic import Bools, Floats, argmax
-from stepnet.model.intervals import doubt_of, ranges_of_sums
+from stepnet.model.arithmetic import Bools, Floats, argmax, doubt_of, ranges_of_sums
 
 _TIE = 1e-9  # relative: outputs this close count as equal where sums are plain floats
 

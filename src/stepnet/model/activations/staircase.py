@@ -13,8 +13,7 @@ import numpy as np
 
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation, Codes, Levels
-from stepnet.model.arithmetic import Bools, Floats, activations
-from stepnet.model.intervals import doubt_of, ranges_of_sums
+from stepnet.model.arithmetic import Bools, Floats, activations, doubt_of, ranges_of_sums
 from stepnet.runtime.numbers import is_finite_number
 
 

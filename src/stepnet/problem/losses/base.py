@@ -222,13 +222,7 @@ class RealLoss(Loss):
         return math.fsum((dataset.weights[:, None] * self.costs(constants[group], dataset.y)).ravel())
 
     def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
+        """The cost of the best constants of groups of equal rows, minus a bound on its rounding error."""
         value = self.cost_of_constants(dataset, dataset.group.astype(np.int64))
-        return max(0.0, value * (1 - _ROUNDING) - self._excess(dataset))
-
-    def _excess(self, dataset: Dataset) -> float:
-        """The largest error of the cost of the best constants by rounding, beyond a relative 1e-12."""
-        return self._rounding(dataset) * dataset.total_weight
-
-    def _rounding(self, dataset: Dataset) -> float:
-        """A bound on the rounding error of sums over the rows, in the units of the targets."""
-        return (dataset.n_rows + 8) * 2.0**-52 * (1.0 + float(np.abs(dataset.y).max()))
+        error = (dataset.n_rows + 8) * 2.0**-52 * (1.0 + float(np.abs(dataset.y).max()))  # of sums over the rows
+        return max(0.0, value * (1 - _ROUNDING) - error ** (2 if self.pays_squares else 1) * dataset.total_weight)

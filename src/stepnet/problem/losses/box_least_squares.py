@@ -43,7 +43,9 @@ def _improved(A: Floats, b: Floats, x: Floats, limit: float, should_stop: Callab
     for _ in range(_STEPS * (len(x) + 1)):
         if should_stop():
             break
-        step = _to_least_squares(A, b - A @ x, free)
+        step = np.zeros(len(x))
+        if free.any():  # to the least-squares solution
+            step[free] = lstsq(A[:, free], b - A @ x, cond=_RANK, lapack_driver="gelsy", check_finite=False)[0]
         if freed is not None and step[freed] * x[freed] >= 0:  # outwards, by rounding: no gain
             free[freed], stays[freed] = False, True
         else:
@@ -59,13 +61,6 @@ def _improved(A: Floats, b: Floats, x: Floats, limit: float, should_stop: Callab
             break
         free[freed] = True
     return x
-
-
-def _to_least_squares(A: Floats, rest: Floats, free: Bools) -> Floats:
-    step = np.zeros(A.shape[1])
-    if free.any():
-        step[free] = lstsq(A[:, free], rest, cond=_RANK, lapack_driver="gelsy", check_finite=False)[0]
-    return step
 
 
 def _moved(x: Floats, step: Floats, limit: float) -> Floats:

@@ -36,11 +36,8 @@ class PiecewiseLinearLoss(RealLoss):
 
     def last_layer(self, signals: Floats, y: Targets, weights: Floats, *, intercept: bool, budget: Budget) -> LastLayer:
         targets, limit = self.targets(y), self.largest_weight
-        above, below = self.slopes(targets)
-        fits = [
-            _least(signals, y, up, down, weights, limit, intercept=intercept, budget=budget)
-            for y, up, down in zip(targets.T, above.T, below.T, strict=True)
-        ]
+        outputs = zip(targets.T, *(slopes.T for slopes in self.slopes(targets)), strict=True)
+        fits = [_least(signals, target, slopes, weights, limit, intercept, budget) for target, *slopes in outputs]
         return np.array([layer for layer, _ in fits]), np.array([constant for _, constant in fits])
 
 
@@ -59,30 +56,17 @@ def _quantiles(targets: Floats, above: Floats, below: Floats, group: Ints) -> Fl
 
 
 def _least(
-    signals: Floats,
-    target: Floats,
-    above: Floats,
-    below: Floats,
-    row_weights: Floats,
-    limit: float,
-    *,
-    intercept: bool,
-    budget: Budget,
+    signals: Floats, target: Floats, slopes: list[Floats], costs: Floats, limit: float, intercept: bool, budget: Budget
 ) -> tuple[Floats, float]:
-    """Weights and intercept of one output; zeros if the time limit is reached first."""
-    m, n = signals.shape
+    """Weights and intercept of one output, with ``costs`` per row; zeros if the time limit is reached first."""
+    (m, n), (above, below) = signals.shape, slopes
     left = np.column_stack([signals, np.full(m, 1.0 if intercept else 0.0)])
     slack = sparse.eye_array(m, format="csr")
-    too_high, too_low = np.flatnonzero(above), np.flatnonzero(below)
-    rows = sparse.vstack(
-        [
-            sparse.hstack([sparse.csr_array(above[too_high, None] * left[too_high]), -slack[too_high]]),
-            sparse.hstack([sparse.csr_array(-below[too_low, None] * left[too_low]), -slack[too_low]]),
-        ]
-    )
-    right = np.concatenate([(above * target)[too_high], (-below * target)[too_low]])
+    sides = [(at, slope[at]) for slope in (above, -below) for at in [np.flatnonzero(slope)]]
+    rows = sparse.vstack([sparse.hstack([sparse.csr_array(s[:, None] * left[at]), -slack[at]]) for at, s in sides])
+    right = np.concatenate([s * target[at] for at, s in sides])
     bounds = [(-limit, limit)] * n + [(None, None)] + [(0, None)] * m
-    cost = np.concatenate([np.zeros(n + 1), row_weights / row_weights.max()])
+    cost = np.concatenate([np.zeros(n + 1), costs / costs.max()])
     options = {"time_limit": budget.remaining} if math.isfinite(budget.remaining) else {}
     found = linprog(cost, A_ub=rows, b_ub=right, bounds=bounds, options=options)
     if found.x is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Floats, Ints
-from stepnet.problem.dataset import Dataset, Targets
+from stepnet.problem.dataset import Targets
 from stepnet.problem.losses.base import LastLayer, RealLoss
 from stepnet.problem.losses.least_squares import least_squares
 from stepnet.runtime.limits import Budget
@@ -45,6 +45,3 @@ class Squared(RealLoss):
     def last_layer(self, signals: Floats, y: Targets, weights: Floats, *, intercept: bool, budget: Budget) -> LastLayer:
         limit = self.largest_weight
         return least_squares(signals, y, weights, self.ridge, limit, intercept=intercept, budget=budget)
-
-    def _excess(self, dataset: Dataset) -> float:
-        return self._rounding(dataset) ** 2 * dataset.total_weight  # from rounded means
