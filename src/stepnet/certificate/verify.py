@@ -56,12 +56,12 @@ def _bound(problem: Problem, certificate: Certificate) -> Check:
     free = conflict_bound(problem).value
     claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
     if certificate.bound <= free:
-        return Check(claim, True, f"rows that no network tells apart alone cost {free:.17g}")
+        return Check(claim, True, f"conflicting rows alone cost {free:.17g}")
     if certificate.evidence.is_of_fewer_rows:
-        return Check(claim, None, f"the earlier rows are said to cost as much; these cost {free:.17g} at least")
+        return Check(claim, None, f"claimed for the earlier rows; conflicting rows alone cost {free:.17g}")
     if certificate.claimed_by:
-        return Check(claim, None, f"claimed by {certificate.claimed_by}, not repeated here")
-    return Check(claim, False, f"rows that no network tells apart cost {free:.17g}, and no solver claims more")
+        return Check(claim, None, f"claimed by {certificate.claimed_by}, not solved again")
+    return Check(claim, False, f"conflicting rows alone cost {free:.17g}, and no solver claims more")
 
 
 def _solved_again(certificate: Certificate, again: Result) -> Check:
