@@ -165,7 +165,10 @@ def _within_width(pool: StableNeurons, kept: Ints, votes: _Votes, width: int) ->
         used = best.votes > 1e-9
         columns, shares = columns[used], best.votes[used]
         if len(columns) <= width:
-            return _network(pool, columns, shares, best.threshold, width)
+            out = np.zeros((1, width))
+            out[0, : len(columns)] = shares
+            hidden = padded_layer(width, pool.weights[columns], pool.thresholds[columns])
+            return Network((hidden, Layer(out, np.array([best.threshold]))))
         for weakest in np.argsort(shares).tolist():
             fewer = np.delete(columns, weakest)
             best = _solve(pool, kept, fewer)
@@ -175,10 +178,3 @@ def _within_width(pool: StableNeurons, kept: Ints, votes: _Votes, width: int) ->
         else:
             return None
     return None
-
-
-def _network(pool: StableNeurons, columns: Ints, votes: Floats, threshold: float, width: int) -> Network:
-    hidden = padded_layer(width, pool.weights[columns], pool.thresholds[columns])
-    out = np.zeros((1, width))
-    out[0, : len(columns)] = votes
-    return Network((hidden, Layer(out, np.array([threshold]))))

@@ -96,13 +96,14 @@ class Constraint(Restriction):
     holds_in_votes = True
 
     def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
-        title = self.name or f"{self.lower:g} <= {self.terms} <= {self.upper:g}"
+        title = self.name or f"{self.lower} <= {self.terms} <= {self.upper}"
+        sides = [side for side in (self.lower, self.upper) if side not in (-np.inf, np.inf)]
+        if not sides or not all(map(is_finite_number, sides)):
+            raise InvalidInputError(f"constraint {title!r} needs a number for lower, upper or both.")
         if not isinstance(self.terms, Mapping) or not self.terms:
             raise InvalidInputError(f"constraint {title!r} needs terms such as {{(1, 0, 'age'): 1.0}}.")
         if not all(is_finite_number(c) for c in self.terms.values()) or self.lower > self.upper:
             raise InvalidInputError(f"constraint {title!r} needs finite coefficients and lower <= upper.")
-        if np.isnan([self.lower, self.upper]).any() or np.isinf([self.lower, self.upper]).all():
-            raise InvalidInputError(f"constraint {title!r} needs a number for lower, upper or both.")
         names = [(_resolved(weight, title, architecture, feature_names), c) for weight, c in self.terms.items()]
         terms = tuple((name, float(c)) for name, c in names if c)
         _check_scale(title, terms, self.lower, self.upper, architecture)
@@ -224,9 +225,8 @@ class Constraints:
     def refuses(self, network: Network, dataset: Dataset) -> str | None:
         """Why the network is not admitted, or None if it is."""
         weights = [layer.weights for layer in network.layers]
-        for k in range(len(weights)):
-            if self.room(weights, k) < 0:
-                return f"it has {network.n_weights} non-zero weights, more than its sparsity allows"
+        if any(self.room(weights, k) < 0 for k in range(len(weights))):
+            return f"it has {network.n_weights} non-zero weights, more than its sparsity allows"
         for row in self.rows:
             if not row.holds(weights):
                 return f"it breaks the constraint {row.name!r}"

@@ -91,7 +91,7 @@ def attack(
     codes = network.predict(rows) if y is None else _codes(model, y, len(rows))
     # Equal rows of one class are attacked once.
     keys, where = np.unique(np.column_stack([rows, codes]), axis=0, return_inverse=True)
-    n_parts = min(len(keys), max(1, 4 * int(effective_n_jobs(n_jobs)))) if n_jobs != 1 else 1
+    n_parts = max(1, min(len(keys), 4 * int(effective_n_jobs(n_jobs)))) if n_jobs != 1 else 1
     parts = [(adversary, part) for part in np.array_split(keys, n_parts)]
     found = [one for part in in_order(_attack_rows, parts, n_jobs, prefer="processes") for one in part]
     chosen = [found[number] for number in where.ravel()]

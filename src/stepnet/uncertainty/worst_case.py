@@ -134,9 +134,9 @@ class _Case:
 
 
 def settled(uppers_of: Callable[[Sides], Floats], sides: Sides, cost: float) -> tuple[float, Sides] | None:
-    """A bound for the sides, and the sides with those fixed that any cost above ``cost`` requires; None if none is.
+    """A bound for the sides, and the sides with those fixed that a higher cost than ``cost`` requires.
 
-    ``uppers_of`` bounds many sides at once.
+    None if no cost is higher. ``uppers_of`` bounds many sides at once.
     """
     while True:
         free = np.flatnonzero(sides == FREE)
