@@ -9,7 +9,6 @@ from conftest import XOR, make_problem, solve
 from stepnet import Constraint, Exact, Raises, Staircase, StepAutoencoder, StepClassifier, StepRegressor
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.scope import ALL_NETWORKS, Scope
-from stepnet.certificate.certificate import is_optimal
 from stepnet.certificate.verify import verify
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.model.network import Layer, Network
@@ -48,7 +47,7 @@ def test_numbers_too_fine_for_a_grid_are_refused():
 def test_heavy_rows_do_not_make_light_ones_negligible(weights):
     problem = make_problem([*XOR, [50, 50], [-50, -50]], [0, 1, 1, 0, 1, 0], (2,), sample_weight=weights)
     loss = problem.dataset.weights.min()
-    assert not is_optimal(problem, loss, 0.0)
+    assert not problem.accuracy.are_equal(loss, 0.0)
 
 
 def test_a_cutoff_proves_no_more_than_it_says():

@@ -1,4 +1,4 @@
-"""The package's own exceptions, each also the standard one a caller would expect; and refusals."""
+"""Exceptions of the package, each also of the standard type that callers expect, and the answers of ``accepts``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class StepnetError(Exception):
 
 
 class InvalidInputError(StepnetError, ValueError):
-    """Data, a parameter or a file is not what is accepted; the message names the way out."""
+    """Data, a parameter or a file is not accepted; the message names the way out."""
 
 
 class NotAcceptedError(StepnetError, ValueError):
-    """A formulation, a solver or a method does not take this problem; the message says why."""
+    """A formulation, a solver or a method does not accept this problem; the message says why."""
 
 
 class MissingExtraError(StepnetError, ImportError):
@@ -22,19 +22,19 @@ class MissingExtraError(StepnetError, ImportError):
 
 
 class SolverError(StepnetError, RuntimeError):
-    """A solver failed in a way that is no property of the problem."""
+    """A solver failed, for a reason that is not a property of the problem."""
 
 
 class SolverFailure(SolverError):  # noqa: N818 - a kind of SolverError
-    """A solver broke down on a program; what was found before stays."""
+    """A solver broke down on a program; earlier results are kept."""
 
 
 class NoNetworkError(StepnetError, RuntimeError):
-    """Nothing was found within the limits."""
+    """No network was found within the limits."""
 
 
 class OutOfMemoryError(StepnetError, MemoryError):
-    """The work would not fit into memory; it has not begun."""
+    """The work would not fit into memory and was not started."""
 
 
 class ModelFileError(StepnetError, ValueError):

@@ -32,8 +32,8 @@ WORDS = {
         "correct sets: 2 output gates refuted with 5 infeasible subsystems checked in rational arithmetic"
     ),
     Refutations(1, 1, "CaDiCaL", 0.25): (
-        "correct sets: 1 output gate refuted with 1 infeasible subsystem checked in rational arithmetic, losses within "
-        "0.25 not told apart"
+        "correct sets: 1 output gate refuted with 1 infeasible subsystem checked in rational arithmetic, up to "
+        "differences of 0.25 in the loss"
     ),
     SetCover(3, "HiGHS"): "correct sets: a set cover over 3 infeasible subsystems checked in rational arithmetic",
     Enumeration(120, 4, 2): (

@@ -69,11 +69,11 @@ def test_a_number_is_a_layer_and_nothing_a_single_neuron():
 
 @pytest.mark.parametrize("threshold", ["layer", 0.0])
 def test_compared_outputs_have_no_thresholds_of_their_own_where_those_are_shared(threshold):
-    """Programs fix them at 0 there, so a network that has them is outside of what a bound speaks of."""
+    """Programs fix them at 0 there, so a network that has them is outside the scope of a bound."""
     architecture = Architecture.of(1, (), threshold, "real", STEP, ARGMAX, 3)
     weights = [[-1.0], [0.0], [1.0]]
     assert architecture.refuses(Network((Layer(weights, [0.0, 0.0, 0.0], ARGMAX),))) is None
-    assert "of their own" in architecture.refuses(Network((Layer(weights, [0.0, -1.0, 0.0], ARGMAX),)))
+    assert "different thresholds" in architecture.refuses(Network((Layer(weights, [0.0, -1.0, 0.0], ARGMAX),)))
     problem = Problem(Dataset.from_rows([[-1.0], [2.0], [3.0]], [0, 1, 2]), architecture)
     certificate, _ = solve(problem, Search(moves=300, starts=2))
     assert certificate.loss == 1  # class 1 lies within class 2 without a threshold

@@ -103,7 +103,7 @@ def test_the_time_limit_leaves_a_bound_that_holds():
     assert run.budget.elapsed < 20  # a machine that is busy may be late
     assert 0 < run.bound.value <= run.loss
     assert run.bound.scope.is_all
-    assert run.bound.claimed_by.startswith("CaDiCaL")
+    assert run.bound.evidence.claimed_by.startswith("CaDiCaL")
 
 
 def test_an_interrupt_leaves_a_bound_that_holds():

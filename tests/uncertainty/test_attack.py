@@ -108,6 +108,12 @@ def test_several_classes_staircases_and_votes():
     assert (votes.predict(found.points[moved]) != votes.predict(X[:8][moved])).all()
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_no_rows_are_no_attacks(n_jobs):
+    found = attack(Network((Layer([[1.0, 1.0]], [1.0]),)), np.zeros((0, 2)), n_jobs=n_jobs)
+    assert (found.radii.shape, found.points.shape) == ((0,), (0, 2))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

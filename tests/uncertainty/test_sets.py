@@ -49,7 +49,7 @@ def test_a_polyhedron_reaches_its_corners():
         (lambda: Ball("l2", -1.0), "not negative"),
         (lambda: Ball("l2", float("nan")), "radius"),
         (lambda: Ball("l2", 1.0, scale=(1.0, 0.0)), "positive"),
-        (lambda: Ball("l2", 1.0, scale="wide"), "one number a feature"),
+        (lambda: Ball("l2", 1.0, scale="wide"), "one number per feature"),
         (lambda: Ball("l2", 1.0, scale=(1.0, 2.0)).scales(3), "3 features"),
         (lambda: Ball("l2", 1.0, low=1.0, high=0.0).limits(2), "must not lie above"),
         (lambda: Polyhedron([[1.0]], [1.0]), "unbounded"),

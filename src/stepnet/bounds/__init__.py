@@ -1,1 +1,1 @@
-"""Lower bounds: what one is, and those that cost next to nothing."""
+"""Lower bounds: their scope and evidence, and bounds that need no search."""

@@ -1,4 +1,4 @@
-"""Bound: what no network of a scope can beat, and how that is known."""
+"""Bound: a loss that no network of a scope can beat, with its evidence."""
 
 from __future__ import annotations
 
@@ -11,21 +11,16 @@ from stepnet.bounds.scope import ALL_NETWORKS, Scope
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound on the loss, for which networks it holds, and how it is known."""
+    """A lower bound on the loss, the networks it holds for, and its evidence."""
 
     value: float = 0.0
     scope: Scope = ALL_NETWORKS
     evidence: Evidence = Trivial()  # noqa: RUF009 - frozen
 
-    @property
-    def claimed_by(self) -> str:
-        """The solver whose word it is; empty if anyone can recompute it without one."""
-        return self.evidence.claimed_by
-
     def is_better_than(self, known: Bound) -> bool:
-        """Larger, or as large for the same networks and nobody's mere word."""
-        is_firmer = bool(known.claimed_by) and not self.claimed_by and self.scope == known.scope
-        return self.value > known.value or (self.value == known.value and is_firmer)
+        """Whether it is larger, or equal for the same networks without relying on the claim of a solver."""
+        relies_less = bool(known.evidence.claimed_by) and not self.evidence.claimed_by
+        return self.value > known.value or (self.value == known.value and self.scope == known.scope and relies_less)
 
     def to_dict(self) -> dict[str, Any]:
         return {"value": self.value, "scope": self.scope.to_dict(), "evidence": self.evidence.to_dict()}

@@ -1,4 +1,4 @@
-"""Equal rows with different targets: no network can have all of them right."""
+"""Equal rows with different targets: no network gets all of them right."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from stepnet.problem.problem import Problem
 
 
 def conflict_bound(problem: Problem, cover: Cover | None = None) -> Bound:
-    """What every network of every architecture pays.
+    """The least loss of any network of any architecture.
 
-    Equal rows get one answer, so the loss says what they cost at least. Where rows may be perturbed, those that can
-    meet in one point are equal; ``cover`` is their lightest cover, where it is known.
+    Equal rows get the same answer, and the loss knows their least cost. Perturbed rows conflict if they can become
+    equal; ``cover`` is the lightest cover of such pairs, if it is known.
     """
     dataset, loss = problem.dataset, problem.loss
     if problem.scenarios is not None:
@@ -24,7 +24,7 @@ def conflict_bound(problem: Problem, cover: Cover | None = None) -> Bound:
     if problem.is_uncertain and loss.counts_errors:
         value = max((cover or lightest_cover(problem)).value, value)
         if step := dataset.granularity:
-            value = math.ceil(value / step - 1e-6) * step  # the cover of several classes may have halves
+            value = math.ceil(value / step - 1e-6) * step  # with several classes the value may be a half
         return Bound(value, evidence=Conflicts(is_perturbed=True))
     if loss.reads_values:
         return Bound(value, evidence=Conflicts("numbers"))

@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from stepnet.bounds.fields import checked_fields
 from stepnet.errors import ModelFileError
 
 
 @dataclass(frozen=True)
 class Evidence(ABC):
-    """How a bound is known. It prints itself, goes to JSON and comes back."""
+    """How a bound is known; it prints itself and converts to and from plain data."""
 
     kind: ClassVar[str]
 
@@ -20,17 +21,17 @@ class Evidence(ABC):
 
     @property
     def claimed_by(self) -> str:
-        """The solver whose word the bound is; empty if anyone can recompute it without one."""
-        return ""
+        """The solver that claims the bound; empty if it can be recomputed without a solver."""
+        return str(getattr(self, "solver", ""))
 
     @property
     def is_of_fewer_rows(self) -> bool:
-        """Whether the bound was proven for some of the rows."""
+        """Whether the bound was proven on some of the rows only."""
         return False
 
     def to_dict(self) -> dict[str, Any]:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain = {name: value.to_dict() if isinstance(value, Evidence) else value for name, value in values.items()}
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        plain = {name: value.to_dict() if isinstance(value, Evidence) else value for name, value in values}
         return {"kind": self.kind, **plain}
 
 
@@ -60,30 +61,26 @@ class Conflicts(Evidence):
 
 @dataclass(frozen=True)
 class Refutations(Evidence):
-    """A SAT solver refuted every output gate, given subsystems of rows that no neuron gets right together."""
+    """A SAT solver refuted every output gate, from subsystems of rows that no neuron gets right together."""
 
     subsystems: int
     gates: int
     solver: str
-    resolution: float = 0.0  # losses that are closer were not told apart
+    resolution: float = 0.0  # smaller differences between losses were ignored
 
     kind = "refutations"
 
     def __str__(self) -> str:
-        close = f", losses within {self.resolution:.3g} not told apart" if self.resolution else ""
+        close = f", up to differences of {self.resolution:.3g} in the loss" if self.resolution else ""
         return (
-            f"correct sets: {_count(self.gates, 'output gate')} refuted with "
-            f"{_count(self.subsystems, 'infeasible subsystem')} checked in rational arithmetic{close}"
+            f"correct sets: {counted(self.gates, 'output gate')} refuted with "
+            f"{counted(self.subsystems, 'infeasible subsystem')} checked in rational arithmetic{close}"
         )
-
-    @property
-    def claimed_by(self) -> str:
-        return self.solver
 
 
 @dataclass(frozen=True)
 class SetCover(Evidence):
-    """A program whose sets are subsystems of rows that no neuron gets right together."""
+    """A set cover over subsystems of rows that no neuron gets right together."""
 
     subsystems: int
     solver: str
@@ -93,17 +90,13 @@ class SetCover(Evidence):
 
     def __str__(self) -> str:
         what = "the linear relaxation of a set cover" if self.is_relaxed else "a set cover"
-        subsystems = _count(self.subsystems, "infeasible subsystem")
+        subsystems = counted(self.subsystems, "infeasible subsystem")
         return f"correct sets: {what} over {subsystems} checked in rational arithmetic"
-
-    @property
-    def claimed_by(self) -> str:
-        return self.solver
 
 
 @dataclass(frozen=True)
 class Enumeration(Evidence):
-    """All sets of rows that a neuron can get right, combined in all ways."""
+    """All sets of rows that a neuron can get right, in all combinations."""
 
     hyperplanes: int
     candidates: int
@@ -113,8 +106,8 @@ class Enumeration(Evidence):
 
     def __str__(self) -> str:
         return (
-            f"correct sets: {_count(self.candidates, 'candidate set')} of {self.hyperplanes} hyperplanes enumerated "
-            f"exhaustively for {_count(self.gates, 'output gate')}"
+            f"correct sets: {counted(self.candidates, 'candidate set')} of {self.hyperplanes} hyperplanes enumerated "
+            f"exhaustively for {counted(self.gates, 'output gate')}"
         )
 
     @property
@@ -124,7 +117,7 @@ class Enumeration(Evidence):
 
 @dataclass(frozen=True)
 class BranchAndBound(Evidence):
-    """A solver closed the programs of a formulation, or got so far with them."""
+    """A solver's bound on the programs of a formulation."""
 
     formulation: str
     programs: int
@@ -135,14 +128,10 @@ class BranchAndBound(Evidence):
     def __str__(self) -> str:
         return f"branch and bound on {self.formulation}" + f" ({self.programs} programs)" * (self.programs > 1)
 
-    @property
-    def claimed_by(self) -> str:
-        return self.solver
-
 
 @dataclass(frozen=True)
 class _OfAnother(Evidence):
-    """A bound that is known from the bound of another problem."""
+    """A bound that follows from the bound of another problem."""
 
     inner: Evidence
 
@@ -157,7 +146,7 @@ class _OfAnother(Evidence):
 
 @dataclass(frozen=True)
 class OfMasters(_OfAnother):
-    """A master problem with finitely many perturbed rows is a relaxation."""
+    """The bound of a master problem with finitely many perturbed rows, which is a relaxation."""
 
     kind = "generation"
 
@@ -167,7 +156,7 @@ class OfMasters(_OfAnother):
 
 @dataclass(frozen=True)
 class Subset(_OfAnother):
-    """Fewer rows, which came earlier, cost as much alone."""
+    """The bound of fewer rows, which came earlier."""
 
     kind = "subset"
 
@@ -185,7 +174,7 @@ class Subset(_OfAnother):
 
 @dataclass(frozen=True)
 class CarriedOver(_OfAnother):
-    """An earlier run, whose checkpoint was resumed, had it."""
+    """The bound of an earlier run, whose checkpoint was resumed."""
 
     kind = "carried over"
 
@@ -203,7 +192,7 @@ class CarriedOver(_OfAnother):
 
 @dataclass(frozen=True)
 class Stated(Evidence):
-    """The words of a file, where they are not understood."""
+    """Evidence in words, from a file of an earlier version."""
 
     text: str
     solver: str = ""
@@ -213,10 +202,6 @@ class Stated(Evidence):
     def __str__(self) -> str:
         return self.text
 
-    @property
-    def claimed_by(self) -> str:
-        return self.solver
-
 
 _KINDS: dict[str, type[Evidence]] = {
     one.kind: one
@@ -224,26 +209,18 @@ _KINDS: dict[str, type[Evidence]] = {
         Trivial, Conflicts, Refutations, SetCover, Enumeration, BranchAndBound, OfMasters, Subset, CarriedOver, Stated
     )
 }  # fmt: skip
-_TYPES: dict[str, type | tuple[type, ...]] = {"int": int, "float": (int, float), "str": str, "bool": bool}
 
 
 def evidence_from_dict(data: Any) -> Evidence:
-    """Of what :meth:`Evidence.to_dict` gave; raises ModelFileError where it is damaged."""
-    if not isinstance(data, dict) or not isinstance(data.get("kind"), str) or data["kind"] not in _KINDS:
-        raise ModelFileError(f"the evidence of a bound is damaged: {str(data)[:80]}")
-    kind, values = _KINDS[data["kind"]], {name: value for name, value in data.items() if name != "kind"}
-    wanted = {field.name: str(field.type) for field in fields(kind)}
-    if set(values) != set(wanted):
-        raise ModelFileError(f"the evidence of a bound is damaged: {kind.kind} has {sorted(values)}")
-    for name, type_name in wanted.items():
-        if type_name == "Evidence":
-            values[name] = evidence_from_dict(values[name])
-        elif not isinstance(values[name], _TYPES[type_name]) or (
-            isinstance(values[name], bool) and type_name != "bool"
-        ):
-            raise ModelFileError(f"the evidence of a bound is damaged: {name} is {values[name]!r}")
-    return kind(**values)
+    """The inverse of :meth:`Evidence.to_dict`."""
+    what = "the evidence of a bound"
+    kind = _KINDS.get(str(data.get("kind"))) if isinstance(data, dict) else None
+    if kind is None:
+        raise ModelFileError(f"{what} is damaged: {str(data)[:80]}")
+    values = checked_fields(kind, {name: value for name, value in data.items() if name != "kind"}, what)
+    return kind(**{name: evidence_from_dict(value) if name == "inner" else value for name, value in values.items()})
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """For example "1 row" or "2 rows"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

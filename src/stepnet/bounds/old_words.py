@@ -1,6 +1,6 @@
 """Scopes and evidence in files of version 0.1.0, where they were sentences.
 
-Nothing else reads words: what is not understood here is kept as it is stated.
+Sentences that are not recognised are kept as text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KNOWN: dict[str, Evidence] = {
 
 
 def scope_of(words: str) -> Scope:
-    """The scope that a sentence of 0.1.0 stands for."""
+    """The scope that a sentence of 0.1.0 describes."""
     found = _SCOPE.fullmatch(words)
     if found is None:
         return Scope(stated=words)
@@ -42,7 +42,7 @@ def scope_of(words: str) -> Scope:
 
 
 def evidence_of(words: str, claimed_by: str) -> tuple[Evidence, str]:
-    """The evidence that a sentence of 0.1.0 stands for, and what found the network."""
+    """The evidence that a sentence of 0.1.0 describes, and what found the network."""
     words, _, found_by = words.partition(_FOUND)
     return _evidence(words, claimed_by), found_by
 

@@ -1,8 +1,8 @@
-"""Rows whose sets of moves meet: no network has both of them right, if their classes differ.
+"""Pairs of rows of different classes that perturbations can make equal: no network gets both right.
 
-The rows that a network gets right in the worst case have no such pair among them, so those it gets wrong cover
-all pairs. The lightest cover of the pairs is a bound on the loss. For two classes it is a minimum cut; for more a
-fraction of it is, which is a bound too.
+The rows that a network gets right in the worst case contain no such pair, so the rows it gets wrong cover all pairs,
+and the weight of the lightest cover is a bound on the loss. For two classes it is a minimum cut; for more classes the
+fractional cover is half of one, and a bound too.
 """
 
 from __future__ import annotations
@@ -11,38 +11,38 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
+from stepnet.model.arithmetic import Bools
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.uncertainty.sets import Pairs, Uncertainty
+from stepnet.uncertainty.sets import Pairs
 
-_MOST_ROWS = 4_000  # beyond, the first ones are a fair sample, and what they cost is a bound for all
-_MOST_DOUBTS = 2_000  # pairs looked at in rationals, or by a program each
-_CHUNK = 20_000_000  # numbers at a time
+_MOST_ROWS = 4_000  # the first rows are representative, and their cost is a bound for all
+_MOST_DOUBTS = 2_000  # pairs that are checked with rationals, or by one program each
+_CHUNK = 20_000_000  # differences at a time
 _LARGEST_FLOW = 2**30
 
 
 @dataclass(frozen=True)
 class Cover:
-    """The weight of the lightest cover, a set of rows that is one (for two classes), and the pairs."""
+    """The weight of the lightest cover, its rows (for two classes), and the pairs."""
 
     value: float
-    rows: NDArray[np.bool_]
+    rows: Bools
     pairs: Pairs
 
 
 def lightest_cover(problem: Problem) -> Cover:
-    """Of the pairs of rows of different classes whose sets meet."""
+    """Of all pairs of rows of different classes that perturbations can make equal."""
     dataset = problem.dataset
     pairs = meeting_pairs(problem)
     if not pairs.size:
         return Cover(0.0, np.zeros(dataset.n_rows, dtype=bool), pairs)
     if len(np.unique(dataset.y)) == 2:
         return _cut(dataset, pairs)
-    # Every row twice, once on each side: half of that cut is the best fractional cover.
+    # With every row once on each side, half of the minimum cut is the lightest fractional cover.
     m = dataset.n_rows
     both = np.hstack([pairs, pairs[::-1]])
     twice = Dataset(np.zeros((2 * m, 1)), np.repeat([0, 1], m), np.tile(dataset.weights, 2))
@@ -51,11 +51,9 @@ def lightest_cover(problem: Problem) -> Cover:
 
 
 def meeting_pairs(problem: Problem) -> Pairs:
-    """Pairs of rows of different classes that may be moved to a common point."""
-    uncertainty = problem.uncertainty
-    assert isinstance(uncertainty, Uncertainty)
-    X, y, radii = problem.dataset.X.astype(np.float64), problem.dataset.y, problem.radii
-    X, y, radii = X[:_MOST_ROWS], y[:_MOST_ROWS], radii[:_MOST_ROWS]
+    """Pairs of rows of different classes that perturbations can move to a common point."""
+    uncertainty, dataset = problem.perturbations, problem.dataset
+    X, y, radii = dataset.X[:_MOST_ROWS].astype(np.float64), dataset.y[:_MOST_ROWS], problem.radii[:_MOST_ROWS]
     found, size = [], max(1, _CHUNK // max(1, X.size))
     for first in range(0, len(X), size):
         part = slice(first, first + size)
@@ -70,7 +68,7 @@ def meeting_pairs(problem: Problem) -> Pairs:
     if known is not None:
         meets[doubtful] = known
         return pairs[:, meets]
-    for number in doubtful[:_MOST_DOUBTS].tolist():  # fewer pairs bound less
+    for number in doubtful[:_MOST_DOUBTS].tolist():  # with fewer pairs the bound is weaker, but valid
         i, j = pairs[:, number]
         point = uncertainty.common_point(X[i], X[j], radii[i], radii[j])
         meets[number] = point is not None and all(uncertainty.contains(X[k], point, radii[k]) for k in (i, j))
@@ -78,14 +76,14 @@ def meeting_pairs(problem: Problem) -> Pairs:
 
 
 def _cut(dataset: Dataset, pairs: Pairs, of: Dataset | None = None) -> Cover:
-    """Source - rows of class 0 - rows of class 1 - sink, with the weights of the rows as capacities."""
+    """The minimum cut of source - rows of class 0 - rows of class 1 - sink, with row weights as capacities."""
     m, step = dataset.n_rows, (of or dataset).granularity
     total = dataset.total_weight
     if not step or total / step > _LARGEST_FLOW:
         step = total / _LARGEST_FLOW * 2
-    capacities = np.floor(dataset.weights / step * (1 + 1e-15)).astype(np.int64)  # down: what is left is a bound
+    capacities = np.floor(dataset.weights / step * (1 + 1e-15)).astype(np.int64)  # down: it stays a bound
     capacities = np.where(capacities * step > dataset.weights, capacities - 1, capacities).astype(np.int32)
-    zeros = dataset.y[pairs[0]] == np.sort(np.unique(dataset.y))[0]
+    zeros = dataset.y[pairs[0]] == dataset.y.min()
     left, right = np.where(zeros, pairs[0], pairs[1]), np.where(zeros, pairs[1], pairs[0])
     lefts, rights = np.unique(left), np.unique(right)
     source, sink = m, m + 1
@@ -99,6 +97,5 @@ def _cut(dataset: Dataset, pairs: Pairs, of: Dataset | None = None) -> Cover:
     reached = np.zeros(m + 2, dtype=bool)
     reached[breadth_first_order(residual, source, return_predecessors=False)] = True
     rows = np.zeros(m, dtype=bool)
-    rows[lefts] = ~reached[lefts]
-    rows[rights] = reached[rights]
+    rows[lefts], rows[rights] = ~reached[lefts], reached[rights]
     return Cover(math.floor(flow.flow_value) * step, rows, pairs)

@@ -1,11 +1,12 @@
-"""Scope: which networks of an architecture a bound speaks of."""
+"""Scope: the networks of an architecture that a bound holds for."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from stepnet.bounds.fields import checked_fields
 from stepnet.errors import ModelFileError
 
 
@@ -16,20 +17,20 @@ class Scope:
     Attributes
     ----------
     margin : float
-        Neurons keep this distance from every row, where rows, weights and thresholds are scaled to [-1, 1]; 0 for
-        networks without such a condition.
+        Neurons keep this distance from every row, with rows, weights and thresholds scaled to [-1, 1]; 0 if that is
+        not required.
     in_data_units : bool
         The margin is measured in the units of the data instead.
     of_thresholds : bool
-        Thresholds keep the margin from 0, too.
+        Thresholds also keep the margin from 0.
     at_perturbed_rows : bool
-        The margin is kept from the perturbed rows of the proof, too.
+        The margin is also kept from the perturbed rows of the proof.
     on_earlier_rows : bool
-        The conditions are those of fewer rows, which came earlier.
+        The conditions concern fewer rows, which came earlier.
     largest_weight : float or None
         Of the last layer.
     stated : str
-        The words of a file, where they are not understood.
+        The scope in words, from a file of an earlier version.
     """
 
     margin: float = 0.0
@@ -49,7 +50,7 @@ class Scope:
         of_thresholds: bool = False,
         largest_weight: float | None = None,
     ) -> Scope:
-        """The margin rounded up and the largest weight rounded down, so that no more is claimed than proven."""
+        """With the margin rounded up and the largest weight down, so that no more is claimed than was proven."""
         return cls(
             _three_digits(margin, math.ceil),
             in_data_units=bool(margin) and in_data_units,
@@ -63,15 +64,15 @@ class Scope:
         return self == ALL_NETWORKS
 
     def with_perturbed_rows(self) -> Scope:
-        """The scope of a bound for some perturbed rows, as one for a whole set of perturbations."""
+        """The scope of a bound for finitely many perturbations, turned into one for the whole set."""
         return replace(self, at_perturbed_rows=True) if self.margin else self
 
     def of_earlier_rows(self) -> Scope:
-        """The scope of a bound for some rows, as one for more rows."""
+        """The scope of a bound for some rows, turned into one for more rows."""
         return self if self.is_all else replace(self, on_earlier_rows=True)
 
     def covers(self, other: Scope) -> bool:
-        """Whether every network of the other scope is one of this."""
+        """Whether every network of the other scope is in this one."""
         if self.is_all or self == other:
             return True
         same_terms = replace(self, margin=0.0, largest_weight=None) == replace(other, margin=0.0, largest_weight=None)
@@ -92,20 +93,15 @@ class Scope:
         return words + " on the earlier rows" * self.on_earlier_rows
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: what differs from all networks."""
+        """For JSON: the fields that differ from the scope of all networks."""
         return {name: value for name, value in asdict(self).items() if value != getattr(ALL_NETWORKS, name)}
 
     @classmethod
     def from_dict(cls, data: Any) -> Scope:
-        kinds = {field.name: str(field.type) for field in fields(cls)}
-        if not isinstance(data, dict) or not set(data) <= set(kinds):
+        found = cls(**checked_fields(cls, asdict(ALL_NETWORKS) | data if isinstance(data, dict) else data, "a scope"))
+        if not (0 <= found.margin < math.inf and 0 <= (found.largest_weight or 0.0) < math.inf):
             raise ModelFileError(f"a scope is damaged: {str(data)[:80]}")
-        for name, value in data.items():
-            is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
-            is_right = {"bool": isinstance(value, bool), "str": isinstance(value, str)}.get(kinds[name], is_number)
-            if not is_right:
-                raise ModelFileError(f"a scope is damaged: {name} is {value!r}")
-        return cls(**data)
+        return found
 
 
 ALL_NETWORKS = Scope()

@@ -1,13 +1,13 @@
-"""Certificate: what may be said of a trained network, and nothing more."""
+"""Certificate: what is known about a trained network, and nothing more."""
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from stepnet.bounds.bound import Bound
-from stepnet.bounds.evidence import Evidence, evidence_from_dict
+from stepnet.bounds.evidence import Evidence, counted, evidence_from_dict
+from stepnet.bounds.fields import checked_fields
 from stepnet.bounds.old_words import evidence_of, scope_of
 from stepnet.bounds.scope import Scope
 from stepnet.certificate.result import Result
@@ -19,25 +19,25 @@ from stepnet.uncertainty.sets import Uncertainty
 
 @dataclass(frozen=True)
 class Certificate:
-    """A verified loss, a lower bound, and what they rest on.
+    """A verified loss, a lower bound, and the evidence for it.
 
     Attributes
     ----------
     loss : float
-        What the training rows cost, by ``measure``, computed in exact arithmetic.
+        The loss on the training rows, by ``measure``, in exact arithmetic.
     measure : str
-        "misclassified" (their weight), "squared error", "absolute error", "hinge loss", or what another loss says.
+        "misclassified" (their weight), "squared error", "absolute error", "hinge loss", or that of another loss.
     bound : float
         No network within ``scope`` has a smaller loss.
     gap : float
         (loss - bound) / loss, 0 if they are equal.
     status : "OPTIMAL" or "FEASIBLE"
     scope : Scope
-        The networks that ``bound`` speaks of: all of the architecture (``scope.is_all``), or those whose neurons
+        The networks that ``bound`` holds for: all of the architecture (``scope.is_all``), or those whose neurons
         keep a margin from every row when rows, weights and thresholds are scaled to [-1, 1].
     evidence : Evidence
-        How the bound is known; ``proof`` is the same in words, ``claimed_by`` the solver whose word it is, empty if
-        anyone can recompute it without one.
+        How the bound is known; ``proof`` is the same in words, ``claimed_by`` the solver that claims it, empty if it
+        can be recomputed without a solver.
     found_by : str
         The stage of the fit that found the network, such as "local search".
     stop_reason : str
@@ -45,28 +45,28 @@ class Certificate:
     runtime : float
         Seconds.
     margin : float
-        Smallest distance of a training row to a hyperplane that its answer hangs on.
+        Smallest distance of a training row to a hyperplane that its answer depends on.
     n_weights : int
         Non-zero weights.
     weights_bound : int
-        No network of ``weights_scope`` with this loss has fewer non-zero weights; 0 where that was not asked.
+        No network of ``weights_scope`` with this loss has fewer non-zero weights; 0 if this was not proven.
     weights_scope : Scope
-        The networks that ``weights_bound`` speaks of.
+        The networks that ``weights_bound`` holds for.
     fingerprint : str
-        Names the training data.
+        Identifies the training data.
     n_rows : int
         Distinct training rows.
     total_weight : float
-        Weight of all rows: their number if they weigh 1 each.
+        Weight of all rows: their number if each weighs 1.
     uncertainty : str
-        How far rows may be moved, in words; then ``loss`` and ``bound`` are those of the worst case. Empty if
-        rows are certain.
+        How far rows may be perturbed, in words; then ``loss`` and ``bound`` are worst-case losses. Empty if rows are
+        certain.
     nominal_loss : float
-        The loss of the network if no row is moved.
+        The loss of the network if no row is perturbed.
     rounds : int
-        Of column-and-constraint generation: how often a program was solved.
+        Rounds of column-and-constraint generation: how often a program was solved.
     scenarios : int
-        How many points besides the rows themselves the last one had.
+        Perturbed rows in the last program, besides the rows themselves.
     """
 
     loss: float
@@ -99,37 +99,29 @@ class Certificate:
 
     @property
     def claimed_by(self) -> str:
-        """The solver whose word the bound is; empty if anyone can recompute it without one."""
+        """The solver that claims the bound; empty if it can be recomputed without a solver."""
         return self.evidence.claimed_by
 
     @property
     def counts_errors(self) -> bool:
-        """Whether the loss is a weight of rows, of which there are ``total_weight``."""
+        """Whether the loss is a weight of rows, out of ``total_weight``."""
         return self.measure == MISCLASSIFIED.measure
 
     def __str__(self) -> str:
         claimed = f", claimed by {self.claimed_by}" if self.claimed_by else ""
-        return "\n".join(
-            line
-            for line in [
-                f"{self.status} for {self.scope}: {self._loss()}, bound {self.bound:.6g}, gap {100 * self.gap:.3g} %",
-                f"  proof    {self.proof}{claimed}",
-                f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
-                f"  network  {self.n_weights} non-zero weights{self._fewest()}, margin {self.margin:.4g}",
-                f"  data     {self.n_rows} distinct rows, fingerprint {self.fingerprint}",
-                self._robust(),
-            ]
-            if line
-        )
-
-    def _robust(self) -> str:
-        if not self.uncertainty:
-            return ""
-        rounds = f"; {_count(self.rounds, 'round')}, {_count(self.scenarios, 'scenario')}" if self.rounds else ""
-        return f"  robust   {self.uncertainty}; {self._measured(self.nominal_loss)} without perturbations{rounds}"
-
-    def _loss(self) -> str:
-        return f"{'worst-case ' if self.uncertainty else ''}{self._measured(self.loss)}"
+        loss = f"{'worst-case ' if self.uncertainty else ''}{self._measured(self.loss)}"
+        lines = [
+            f"{self.status} for {self.scope}: {loss}, bound {self.bound:.6g}, gap {100 * self.gap:.3g} %",
+            f"  proof    {self.proof}{claimed}",
+            f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
+            f"  network  {self.n_weights} non-zero weights{self._fewest()}, margin {self.margin:.4g}",
+            f"  data     {self.n_rows} distinct rows, fingerprint {self.fingerprint}",
+        ]
+        if self.uncertainty:
+            nominal = f"{self._measured(self.nominal_loss)} without perturbations"
+            rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
+            lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
+        return "\n".join(lines)
 
     def _measured(self, loss: float) -> str:
         if self.counts_errors:
@@ -143,49 +135,33 @@ class Certificate:
         return f" ({'the fewest' if is_met else f'at least {self.weights_bound}'} for {self.weights_scope})"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; :meth:`from_dict` gives the same certificate back."""
-        return {name: _plain(getattr(self, name)) for name in _FIELDS}
+        """For JSON; :meth:`from_dict` restores the same certificate."""
+        parts = {name: getattr(self, name).to_dict() for name in ("scope", "evidence", "weights_scope")}
+        return {field.name: getattr(self, field.name) for field in fields(self)} | parts
 
     def in_words(self) -> dict[str, Any]:
-        """For readers who do not have stepnet: scopes and evidence as sentences."""
+        """For readers without stepnet: scopes and evidence as sentences."""
         words = {"scope": str(self.scope), "proof": self.proof, "claimed_by": self.claimed_by}
         return self.to_dict() | words | {"weights_scope": str(self.weights_scope), "evidence": self.evidence.to_dict()}
 
     @classmethod
     def from_dict(cls, data: Any) -> Certificate:
-        """Files of version 0.1.0 are read, too."""
-        values = _current(data)
-        if set(values) != set(_FIELDS):
-            raise ModelFileError("the certificate in the file is damaged: it lacks fields or has unknown ones")
-        for name, kind in _FIELDS.items():
-            if kind == "Scope":
-                values[name] = Scope.from_dict(values[name])
-            elif kind == "Evidence":
-                values[name] = evidence_from_dict(values[name])
-            else:
-                is_number = kind in ("float", "int")
-                if is_number != isinstance(values[name], float | int) or isinstance(values[name], bool):
-                    raise ModelFileError(f"the certificate in the file is damaged: {name} is {values[name]!r}")
-        return cls(**values)
+        """Also from files of version 0.1.0."""
+        values = checked_fields(cls, _current(data), "the certificate in the file")
+        scopes = {name: Scope.from_dict(values[name]) for name in ("scope", "weights_scope")}
+        return cls(**values | scopes | {"evidence": evidence_from_dict(values["evidence"])})
 
 
 _OLD = ("scope", "proof", "claimed_by", "weights_scope")  # in words
-_FIELDS = {field.name: str(field.type) for field in dataclasses.fields(Certificate)}
 
 
-def _plain(value: Any) -> Any:
-    return value.to_dict() if isinstance(value, Scope | Evidence) else value
-
-
-def _current(data: Any) -> dict[str, Any]:
-    """The fields as they are now, also of a certificate in the words of 0.1.0."""
-    if not isinstance(data, dict):
-        raise ModelFileError("the certificate in the file is damaged: it is no object")
-    if "proof" not in data:
-        return dict(data)
+def _current(data: Any) -> Any:
+    """The current fields, also of a certificate in the words of 0.1.0."""
+    if not isinstance(data, dict) or "proof" not in data:
+        return data
     old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}
     if len(old) < len(_OLD):
-        raise ModelFileError("the certificate in the file is damaged: scope and proof are no words")
+        raise ModelFileError("the certificate in the file is damaged: scope and proof must be text")
     evidence, found_by = evidence_of(old["proof"], old["claimed_by"])
     rest = {name: value for name, value in data.items() if name not in old}
     return rest | {
@@ -196,13 +172,8 @@ def _current(data: Any) -> dict[str, Any]:
     }
 
 
-def is_optimal(problem: Problem, loss: float, bound: float) -> bool:
-    """Whether nothing is left between loss and bound, up to the tolerance for real row weights."""
-    return problem.accuracy.are_equal(loss, bound)
-
-
 def certify(problem: Problem, result: Result) -> Certificate:
-    """The certificate of a result; the loss is computed once more from the network alone."""
+    """The certificate of a result; the loss is recomputed from the network alone."""
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
     dataset, fewest = problem.dataset, result.fewest or Bound()
@@ -211,7 +182,7 @@ def certify(problem: Problem, result: Result) -> Certificate:
         measure=problem.loss.measure,
         bound=bound,
         gap=problem.accuracy.gap(loss, bound),
-        status="OPTIMAL" if is_optimal(problem, loss, bound) else "FEASIBLE",
+        status="OPTIMAL" if problem.accuracy.are_equal(loss, bound) else "FEASIBLE",
         scope=result.bound.scope,
         evidence=result.bound.evidence,
         found_by=result.found_by,
@@ -229,7 +200,3 @@ def certify(problem: Problem, result: Result) -> Certificate:
         rounds=len(result.rounds),
         scenarios=result.rounds[-1].scenarios if result.rounds else 0,
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Result: what a method hands back."""
+"""Result: what a method returns."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class Result:
     found_by: str = ""  # the stage that found the network
     claims: tuple[Claim, ...] = ()
     trace: tuple[Progress, ...] = field(default=(), repr=False)
-    fewest: Bound | None = None  # on the number of non-zero weights at this loss, where that was asked for
-    rounds: tuple[Round, ...] = ()  # of column-and-constraint generation, where rows are uncertain
+    fewest: Bound | None = None  # on the number of non-zero weights at this loss, if it was requested
+    rounds: tuple[Round, ...] = ()  # of column-and-constraint generation, if rows are uncertain
     subsystems: tuple[Subsystem, ...] = field(default=(), repr=False)  # rows that no neuron gets right together
-    ways: tuple[str, ...] = ()  # to an exact answer that were tried, and why
-    points: Points = field(default=(), repr=False)  # the trace in short, with that of runs this one resumes
-    plan: Any = field(default=None, repr=False)  # what the method was going to do
+    ways: tuple[str, ...] = ()  # the exact methods that were tried, and why
+    points: Points = field(default=(), repr=False)  # the trace in short, including the runs that this one resumes
+    plan: Any = field(default=None, repr=False)  # what the method planned to do
 
 
 def points_of(trace: Sequence[Progress]) -> Points:
-    """Seconds, loss and bound whenever one of them changed."""
+    """Seconds, loss and bound at every change of loss or bound."""
     points: list[tuple[float, float, float]] = []
     for one in trace:
         is_new = not points or points[-1][1:] != (one.loss, one.bound)
@@ -47,10 +47,10 @@ def points_of(trace: Sequence[Progress]) -> Points:
 
 @dataclass(frozen=True)
 class Round:
-    """One round of column-and-constraint generation: what was known after it."""
+    """What was known after one round of column-and-constraint generation."""
 
-    scenarios: int  # points besides the rows themselves that its program had
-    master: float  # the loss of its network on those points
+    scenarios: int  # perturbed rows in its program, besides the rows themselves
+    master: float  # the loss of its network on these perturbed rows
     loss: float  # the best worst-case loss so far
     bound: float
     runtime: float  # seconds since the fit began
@@ -58,7 +58,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Claim:
-    """A loss that a solver claimed for its best point, and that of the decoded network."""
+    """The loss that a solver claimed for its best point, and the exact loss of the decoded network."""
 
     program: str
     solver: str

@@ -20,7 +20,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of a certificate or a proof; false if any claim is, or with ``is_strict`` if one is not decided."""
+    """All checks of a certificate or a proof; false if a claim is false or, with ``is_strict``, undecided."""
 
     checks: tuple[Check, ...]
     is_strict: bool = False

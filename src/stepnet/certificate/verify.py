@@ -1,9 +1,9 @@
-"""Verify: does a certificate tell the truth about a network and its data?"""
+"""Verify: is a certificate true for a network and its data?"""
 
 from __future__ import annotations
 
 from stepnet.bounds.conflicts import conflict_bound
-from stepnet.certificate.certificate import Certificate, is_optimal
+from stepnet.certificate.certificate import Certificate
 from stepnet.certificate.result import Result
 from stepnet.certificate.verification import Check, Verification
 from stepnet.errors import InvalidInputError
@@ -12,20 +12,16 @@ from stepnet.problem.problem import Problem
 
 
 def verify(
-    problem: Problem,
-    network: Network,
-    certificate: Certificate,
-    *,
-    again: Result | None = None,
+    problem: Problem, network: Network, certificate: Certificate, *, again: Result | None = None
 ) -> Verification:
-    """Recompute loss and free bounds in exact arithmetic.
+    """Recompute the loss, and the bound of conflicting rows, in exact arithmetic.
 
-    A solver's bound is not recomputed; ``again`` is what a second solve of the same problem had to say about it.
+    The bound of a solver is not recomputed; ``again`` is the result of solving the same problem once more.
 
     Raises
     ------
     InvalidInputError
-        If the data are not those the certificate speaks of.
+        If the data are not those of the certificate.
     """
     require_same_data(problem, certificate)
     loss = problem.evaluate(network)
@@ -35,12 +31,12 @@ def verify(
         _bound(problem, certificate),
     ]
     if again is not None and certificate.claimed_by:
-        checks[-1] = _resolved(certificate, again)
+        checks[-1] = _solved_again(certificate, again)
     return Verification(tuple(checks))
 
 
 def require_same_data(problem: Problem, certificate: Certificate) -> None:
-    """Raise if the data are not those the certificate speaks of."""
+    """Raise if the data are not those of the certificate."""
     if problem.dataset.fingerprint != certificate.fingerprint:
         raise InvalidInputError(
             f"these are not the data of the certificate: fingerprint {problem.dataset.fingerprint}, not "
@@ -50,7 +46,7 @@ def require_same_data(problem: Problem, certificate: Certificate) -> None:
 
 
 def _consistency(problem: Problem, certificate: Certificate) -> Check:
-    optimal = is_optimal(problem, certificate.loss, certificate.bound)
+    optimal = problem.accuracy.are_equal(certificate.loss, certificate.bound)
     gap = problem.accuracy.gap(certificate.loss, certificate.bound)
     agrees = certificate.status == ("OPTIMAL" if optimal else "FEASIBLE") and gap == certificate.gap
     return Check(f"{certificate.status}, gap {certificate.gap:.6g}", agrees, f"loss and bound give gap {gap:.6g}")
@@ -60,19 +56,19 @@ def _bound(problem: Problem, certificate: Certificate) -> Check:
     free = conflict_bound(problem).value
     claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
     if certificate.bound <= free:
-        return Check(claim, True, f"rows that no network tells apart alone cost {free:.17g}")
+        return Check(claim, True, f"conflicting rows alone cost {free:.17g}")
     if certificate.evidence.is_of_fewer_rows:
-        return Check(claim, None, f"the earlier rows are said to cost as much; these cost {free:.17g} at least")
+        return Check(claim, None, f"claimed for the earlier rows; conflicting rows alone cost {free:.17g}")
     if certificate.claimed_by:
-        return Check(claim, None, f"claimed by {certificate.claimed_by}, not repeated here")
-    return Check(claim, False, f"rows that no network tells apart cost {free:.17g}, and no solver claims more")
+        return Check(claim, None, f"claimed by {certificate.claimed_by}, not solved again")
+    return Check(claim, False, f"conflicting rows alone cost {free:.17g}, and no solver claims more")
 
 
-def _resolved(certificate: Certificate, again: Result) -> Check:
-    """A solver's bound, proven once more from nothing but the data."""
+def _solved_again(certificate: Certificate, again: Result) -> Check:
+    """A solver's bound, compared with a new solution from the data alone."""
     claim = f"bound {certificate.bound:.17g} for {certificate.scope}"
     bound = again.bound
-    found = f"solved again: loss {again.loss:.17g}, bound {bound.value:.17g} ({bound.claimed_by})"
+    found = f"solved again: loss {again.loss:.17g}, bound {bound.value:.17g} ({bound.evidence.claimed_by})"
     if again.loss < certificate.bound:
         return Check(claim, False, f"{found}; a better network exists")
     if not bound.scope.covers(certificate.scope):

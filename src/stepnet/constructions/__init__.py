@@ -1,1 +1,1 @@
-"""Networks that are built at once, without a search: constants, linear and robust neurons, votes, last layers."""
+"""Networks that are built directly, without a search: constants, linear and robust neurons, votes, last layers."""

@@ -1,4 +1,4 @@
-"""Weights that satisfy all constraints, by a small program over the weights alone; or the constraints that clash."""
+"""Weights that satisfy all constraints, by a small program over the weights alone; or the conflicting constraints."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _HUGE = 1e9
 
 
 def feasible_weights(problem: Problem, rng: np.random.Generator | None = None) -> list[Floats]:
-    """Weights of every layer for the scaled rows that the constraints admit; random ones with ``rng``.
+    """Weights of every layer that the constraints admit, for the scaled rows; random ones with ``rng``.
 
     Raises
     ------
     InvalidInputError
-        If there are none; it names constraints that cannot hold together.
+        If there are none; it names constraints that exclude each other.
     """
     constraints, rows = problem.constraints, problem.scaled_rows()
     weights = _weights(problem, rows, constraints, rng)
     if weights is not None:
         return weights
     clashing = rows
-    for row in rows:  # drop whatever is not needed for the clash
+    for row in rows:  # drop whatever the conflict does not need
         fewer = [other for other in clashing if other is not row]
         if _weights(problem, fewer, constraints, None) is None:
             clashing = fewer

@@ -1,4 +1,4 @@
-"""The best last layer above given signals: a convex problem, which the loss solves at once."""
+"""The best last layer on given signals: a convex problem, which the loss solves directly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepnet.runtime.limits import Budget
 
 
 def refitted(problem: Problem, network: Network, budget: Budget | None = None) -> Network:
-    """The network with the best last layer above its hidden ones; itself if that is no better, or not to be had."""
+    """The network with the best last layer for its hidden layers; itself if that is not admitted or no better."""
     if problem.uncertainty is not None or not problem.loss.reads_values or not problem.architecture.hidden:
         return network
     candidate = _replaced(problem, network, best_last_layer, budget)
@@ -25,7 +25,7 @@ def refitted(problem: Problem, network: Network, budget: Budget | None = None) -
 
 
 def cautious(problem: Problem, network: Network, budget: Budget | None = None) -> Network:
-    """The network with the last layer that new rows ask for, whatever the training rows then cost."""
+    """The network with a last layer that is regularised for new rows, at the expense of the training loss."""
     return _replaced(problem, network, cautious_last_layer, budget)
 
 
@@ -39,16 +39,15 @@ def _replaced(
 
 def best_last_layer(problem: Problem, signals: Floats, budget: Budget) -> LastLayer:
     """Weights (outputs × inputs) and intercepts with the least loss on these signals (rows × inputs)."""
-    loss, dataset = problem.loss.of_values, problem.dataset
+    loss, dataset, intercept = problem.loss.of_values, problem.dataset, problem.architecture.intercept
     assert loss is not None
-    intercept = problem.architecture.intercept
     return loss.last_layer(signals, dataset.y, dataset.weights, intercept=intercept, budget=budget)
 
 
 def cautious_last_layer(problem: Problem, signals: Floats, budget: Budget) -> LastLayer:
-    """For new rows: least squares with the ridge of the loss, or else one chosen by cross-validation.
+    """For new rows: least squares with the ridge of the loss, or one chosen by cross-validation.
 
-    Losses that pay no squares choose the intercepts themselves.
+    Losses other than squared errors choose the intercepts themselves.
     """
     loss, y, row_weights = problem.loss.of_values, problem.dataset.y, problem.dataset.weights
     assert loss is not None

@@ -1,9 +1,9 @@
-"""One linear program: the rows' linear separator, or the neuron with the least hinge loss.
+"""A linear program for one neuron: it separates the rows, or has the least hinge loss.
 
     min Σ_i weight_i ξ_i   subject to   ±(w·x^i - t) >= 1 - ξ_i,   ξ >= 0
 
-over all rows but those that conflict with a heavier equal row. If the optimum is 0 the neuron
-separates them, every architecture can contain it, and the conflict bound is reached.
+over all rows except those that conflict with a heavier equal row. If the optimum is 0, the neuron separates them,
+every architecture can contain it, and the conflict bound is attained.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.constructions.feasibility import feasible_weights
 from stepnet.errors import SolverFailure
 from stepnet.model.activations.staircase import STEP
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.problem import Problem
@@ -26,7 +25,7 @@ from stepnet.solvers.backends.base import Task
 from stepnet.solvers.backends.highs import Highs
 from stepnet.solvers.model import ModelBuilder
 
-_SAMPLE = 50_000  # numbers in the rows of the first program
+_SAMPLE = 50_000  # entries of the rows in the first program
 _ROUNDS = 20
 
 
@@ -35,8 +34,8 @@ def linear_network(
 ) -> Network | None:
     """A network that computes one linear neuron, the best by hinge loss.
 
-    Many rows are sampled; as long as the neuron separates its sample, the rows that it gets wrong
-    join. None if the program was not solved in time or the weights are discrete.
+    Large data begin with some of the rows; while the neuron separates these, the rows that it gets wrong are added.
+    None if the program was not solved in time or the problem is not plain.
     """
     architecture, dataset = problem.architecture, problem.dataset
     if not problem.is_plain:
@@ -63,11 +62,10 @@ def linear_network(
 
 
 def constant_network(problem: Problem, code: int) -> Network:
-    """A network that answers ``code`` whatever the row, unless fixed thresholds forbid it.
+    """A network that answers ``code`` for every row, unless fixed thresholds prevent it.
 
-    Weights are 0 where the domain has it; learned thresholds lie beyond every sum. With a fixed
-    threshold c <= 0 neurons without weights are on, and an output that counts one of them against
-    itself is off.
+    Weights are 0 if the domain contains 0; learned thresholds lie beyond every sum. With a fixed threshold c <= 0,
+    neurons without weights are on, and an output with a negative weight on one of them is off.
     """
     architecture, fixed = problem.architecture, problem.architecture.fixed_threshold
     largest = float(max(np.abs(column).max() for column in problem.dataset.X.T)) * architecture.n_features
@@ -88,33 +86,28 @@ def constant_network(problem: Problem, code: int) -> Network:
             thresholds = np.array([fixed])
         else:
             thresholds = kind.constant_thresholds(code, width, beyond)
-        shape = (width,) if kind.n_thresholds == 1 else (width, kind.n_thresholds)
-        layers.append(Layer(weights, np.broadcast_to(thresholds, shape), kind))
+        layers.append(Layer(weights, np.broadcast_to(thresholds, kind.threshold_shape(width)), kind))
         n_inputs, largest = width, max((abs(v) for v in kind.values), default=0.0) * width
     if fixed is not None and fixed <= 0 and code == 0 and architecture.hidden and layers[-1].activation == STEP:
         against, domain = np.zeros((1, architecture.hidden[-1])), architecture.domains[-1]
         against[0, 0] = max(2 * fixed - 1, domain.lower) if domain.is_integer else 2 * fixed - 1
-        if domain.contains(against):
-            candidate = Network((*layers[:-1], Layer(against, layers[-1].thresholds)))
-            return candidate if problem.refuses(candidate) is None else Network(tuple(layers))
+        candidate = Network((*layers[:-1], Layer(against, layers[-1].thresholds)))
+        if problem.refuses(candidate) is None:
+            return candidate
     return Network(tuple(layers))
 
 
 def _hinge_neuron(
     rows: Floats,
-    on: NDArray[np.bool_],
+    on: Bools,
     row_weights: Floats,
     architecture: Architecture,
     time_limit: float,
     should_stop: Callable[[], bool],
 ) -> Layer | None:
     m, n = rows.shape
-    fixed = architecture.fixed_threshold
-    low, high = (
-        (-np.inf, np.inf)
-        if fixed is None
-        else ((0.0, 0.0) if fixed == 0 else ((1.0, np.inf) if fixed > 0 else (-np.inf, -1.0)))
-    )
+    fixed, free = architecture.fixed_threshold, (-np.inf, np.inf)
+    low, high = free if fixed is None else {0: (0.0, 0.0), 1: (1.0, np.inf), -1: (-np.inf, -1.0)}[int(np.sign(fixed))]
     model = ModelBuilder()
     weights = model.add_columns("w", n, -np.inf, np.inf)
     threshold = model.add_columns("t", 1, low, high)
@@ -138,31 +131,23 @@ def _hinge_neuron(
 
 
 def _complements(architecture: Architecture) -> bool:
-    """Whether the layers above the first, passing one bit on, complement it in all."""
+    """Whether the layers above the first, which pass one bit on, complement it an odd number of times."""
     fixed = architecture.fixed_threshold
     return fixed is not None and fixed <= 0 and len(architecture.hidden) % 2 == 1
 
 
 def embedded(neuron: Layer, architecture: Architecture) -> Network:
-    """The network whose first neuron in each layer passes the neuron's bit on; the others do nothing.
+    """The network whose first neuron in each layer passes the bit of ``neuron`` on; the others have no weights.
 
-    With a fixed threshold c <= 0 a layer can only pass on the complement: h = 0 is on.
+    With a fixed threshold c <= 0 a layer can only pass on the complement: it is on where its input is 0.
     """
-    fixed = architecture.fixed_threshold
-    threshold = float(neuron.thresholds[0])
-    factor = fixed / threshold if fixed else 1.0
-    layers = [
-        _first_alone(architecture.n_features, architecture.widths[0], neuron.weights[0] * factor, fixed, threshold)
-    ]
-    passing = 1.0 if fixed is None else (2 * fixed if fixed else -1.0)
-    for n_inputs, width in zip(architecture.widths, architecture.widths[1:], strict=False):
-        weights = np.zeros(n_inputs)
-        weights[0] = passing
-        layers.append(_first_alone(n_inputs, width, weights, fixed, 0.5))
+    fixed, threshold = architecture.fixed_threshold, float(neuron.thresholds[0])
+    inputs = neuron.weights[0] * (fixed / threshold if fixed else 1.0)
+    layers = []
+    for width in architecture.widths:
+        weights = np.zeros((width, len(inputs)))
+        weights[0] = inputs
+        layers.append(Layer(weights, np.full(width, threshold if fixed is None else fixed)))
+        inputs, threshold = np.zeros(width), 0.5
+        inputs[0] = 1.0 if fixed is None else (2 * fixed if fixed else -1.0)
     return Network(tuple(layers))
-
-
-def _first_alone(n_inputs: int, width: int, weights: Floats, fixed: float | None, threshold: float) -> Layer:
-    all_weights = np.zeros((width, n_inputs))
-    all_weights[0] = weights
-    return Layer(all_weights, np.full(width, threshold if fixed is None else fixed))

@@ -1,26 +1,24 @@
-"""Random networks of any architecture, to begin with."""
+"""Random networks of any architecture, to start from."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from stepnet.constructions.feasibility import feasible_weights
-from stepnet.model.activations.base import Activation
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
 
 
 def random_network(problem: Problem, rng: np.random.Generator) -> Network:
-    """Random weights of the domains; learned thresholds where the rows lie."""
+    """Random weights of the domains; learned thresholds at sums of random rows."""
     return problem.restore(random_scaled_network(problem, problem.scaling.apply(problem.dataset.X), rng))
 
 
 def random_scaled_network(problem: Problem, rows: Floats, rng: np.random.Generator) -> Network:
-    """The same for the scaled rows."""
+    """The same, for the scaled rows."""
     architecture = problem.architecture
-    layers: list[Layer] = []
-    signals = rows
+    layers, signals = [], rows
     given = feasible_weights(problem, rng) if problem.constraints.restrict_weights else None
     for k, (width, domain) in enumerate(zip(architecture.widths, architecture.domains, strict=True)):
         shape = (width, signals.shape[1])
@@ -39,11 +37,10 @@ def random_scaled_network(problem: Problem, rows: Floats, rng: np.random.Generat
 
 def _thresholds(problem: Problem, k: int, values: Floats, rng: np.random.Generator) -> Floats:
     architecture, kind = problem.architecture, problem.architecture.activations[k]
-    width = values.shape[1]
-    shape = _shape(kind, width)
+    shape = kind.threshold_shape(values.shape[1])
     scale = problem.scaling.grid if k == 0 else 1.0
     if kind.thresholds is not None:
-        return np.broadcast_to(np.multiply(kind.thresholds, scale), (width, kind.n_thresholds)).reshape(shape)
+        return np.broadcast_to(np.multiply(kind.thresholds, scale), shape)
     if not kind.has_levels:
         return np.zeros(shape)
     if architecture.fixed_threshold is not None:
@@ -54,7 +51,3 @@ def _thresholds(problem: Problem, k: int, values: Floats, rng: np.random.Generat
     if architecture.threshold == "layer":
         chosen = np.full_like(chosen, chosen.flat[0])
     return np.sort(chosen, axis=1).reshape(shape)
-
-
-def _shape(kind: Activation, width: int) -> tuple[int, ...]:
-    return (width,) if kind.n_thresholds == 1 else (width, kind.n_thresholds)

@@ -1,30 +1,27 @@
-"""Rows in the coordinates of their set, and neurons that keep their side wherever the rows are moved.
+"""Rows in the coordinates of their set, and neurons that perturbations of the rows do not switch.
 
-A row of class 1 is handled if w·x - t >= r · s(-w), one of class 0 if t - w·x > r · s(w), where s(w) is the largest w·δ
-at radius 1: the dual norm of w for a ball.
+A neuron handles a row of class 1 if w·x - t >= r · s(-w), and a row of class 0 if t - w·x > r · s(w), where s(w) is the
+largest w·δ at radius 1: for a ball, the dual norm of w.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import Answer
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Layer
 from stepnet.problem.problem import Problem
-from stepnet.uncertainty.sets import Uncertainty
 
 
 class RobustRows:
-    """The rows of a problem in the coordinates of its set, moved and divided so that they lie around 0.
+    """The rows of a problem in the coordinates of its set, centred and scaled.
 
-    By itself it builds no neuron, which is all that can be done for a set of unknown shape.
+    This base class builds no neurons; it serves sets of unknown shape.
     """
 
     def __init__(self, problem: Problem) -> None:
-        assert isinstance(problem.uncertainty, Uncertainty)
-        self.set = problem.uncertainty
+        self.set = problem.perturbations
         X = problem.dataset.X.astype(np.float64)
         self.C = self.set.coordinates(X.shape[1])
         Y = X @ self.C.T
@@ -35,24 +32,24 @@ class RobustRows:
 
     @property
     def answer(self) -> Answer:
-        """Whether neurons are built."""
+        """Whether neurons can be built."""
         return Answer(
-            f"nothing builds them for the {self.set.describe(self.radii * self.size)}: its norm has no dual_form. "
-            f"Search and programs go on without; give the norm one, or use 'linf'."
+            f"not available for the {self.set.describe(self.radii * self.size)}, whose norm has no dual_form. "
+            f"Search and programs continue without them; give the norm a dual_form, or use 'linf'."
         )
 
     def layer(self, v: Floats, t: float) -> Layer:
-        """A neuron in these coordinates as one for the rows themselves."""
+        """A neuron in these coordinates, converted to one for the original rows."""
         return Layer((self.C.T @ v / self.size)[None], np.array([t + float(v @ self.centre) / self.size]))
 
-    def hinge(self, rows: NDArray[np.int64], prices: Floats) -> Layer | None:
-        """The neuron with the least sum of prices · max(0, 1 - what a row is inside by)."""
+    def hinge(self, rows: Ints, prices: Floats) -> Layer | None:
+        """The neuron with the least sum of prices · max(0, 1 - lead); rows with a positive lead are handled."""
         return None
 
-    def widest(self, rows: NDArray[np.int64], signs: Floats) -> tuple[float, Layer] | None:
-        """The neuron that is farthest from its rows beyond their radii, and by how much; negative if it fails."""
+    def widest(self, rows: Ints, signs: Floats) -> tuple[float, Layer] | None:
+        """The neuron with the largest distance from all rows beyond their radii, and that distance, maybe negative."""
         return None
 
-    def heaviest(self, rows: NDArray[np.int64], prices: Floats, time_limit: float) -> tuple[float, float, Layer] | None:
-        """The neuron whose handled rows weigh most: their weight, a bound on it, and the neuron."""
+    def heaviest(self, rows: Ints, prices: Floats, time_limit: float) -> tuple[float, float, Layer] | None:
+        """The neuron whose handled rows have the largest total price: this total, a bound on it, and the neuron."""
         return None

@@ -1,37 +1,36 @@
-"""Robust neurons where rows move within ellipsoids: s(v) is the length of v, which is in no linear program."""
+"""Robust neurons for ellipsoids: s(v) is the Euclidean length of v, which is not linear."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimise
 
 from stepnet.constructions.robust_rows import RobustRows
 from stepnet.errors import YES, SolverFailure
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Layer
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.norms.l2 import least_distance
 
 _BISECTIONS = 20
-_FREELY = 1e3  # how much less a threshold costs than weights, where both have a length
+_FREELY = 1e3  # factor by which a threshold counts less than weights in the length that is minimised
 
 
 class RoundRows(RobustRows):
-    """Of a set whose sizes are lengths of Euclid."""
+    """Rows of a set whose sizes are Euclidean lengths."""
 
     answer = YES
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        if self.Y.shape[0] < self.Y.shape[1]:  # no weights beyond the span of the rows help: fewer coordinates do
+        if self.Y.shape[0] < self.Y.shape[1]:  # weights outside the span of the rows are of no use
             basis = np.linalg.qr(self.Y.T)[0]
             self.C, self.centre, self.Y = basis.T @ self.C, basis.T @ self.centre, self.Y @ basis
 
-    def hinge(self, rows: NDArray[np.int64], prices: Floats) -> Layer | None:
-        """By descent on a hinge with round corners that get ever sharper."""
+    def hinge(self, rows: Ints, prices: Floats) -> Layer | None:
+        """By descent on a smoothed hinge, with less and less smoothing."""
         signs, prices = self.signs[rows], prices / prices.max()
         Y, radii, n = self.Y[rows], self.radii[rows], self.Y.shape[1]
 
@@ -48,8 +47,8 @@ class RoundRows(RobustRows):
             point = scipy_minimise(cost, point, args=(corner,), jac=True, method="L-BFGS-B").x
         return self.layer(point[:n], float(point[n])) if point[:n].any() else None
 
-    def widest(self, rows: NDArray[np.int64], signs: Floats) -> tuple[float, Layer] | None:
-        """By bisection over the margin: can weights of length 1 keep it?"""
+    def widest(self, rows: Ints, signs: Floats) -> tuple[float, Layer] | None:
+        """By bisection over the margin that weights of length 1 can keep."""
         n, free = self.Y.shape[1], np.full(self.Y.shape[1] + 1, np.inf)
         G = np.hstack([signs[:, None] * self.Y[rows], -_FREELY * signs[:, None]])
         low, high, best = 0.0, 1.0, None

@@ -1,44 +1,40 @@
-"""Neurons and the rows for which they are stable: on, or off, wherever the row is moved."""
+"""Neurons and the rows for which they are stable: on, or off, for every perturbation of the row."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.constructions.robust_neuron import robust_rows
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
-from stepnet.uncertainty.sets import Uncertainty
 
-_MOST_AXES = 2_000  # axis-aligned neurons to begin with
+_MOST_AXES = 2_000  # axis-aligned neurons at the start
 
 
 class StableNeurons:
-    """A growing collection for one problem.
+    """A growing collection of neurons for one problem.
 
-    ``sides`` (rows × neurons) are 1 where a neuron is on wherever the row is moved, 0 where it is off, and FREE
-    where it may switch.
+    ``sides`` (rows × neurons) are 1 where a neuron is on for every perturbation of the row, 0 where it is off, and
+    FREE where a perturbation may switch it.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.rows = problem, robust_rows(problem)
         self.X, self.y = problem.dataset.X.astype(np.float64), problem.dataset.y
-        n = self.X.shape[1]
-        self.weights, self.thresholds = np.zeros((0, n)), np.zeros(0)
+        self.weights, self.thresholds = np.zeros((0, self.X.shape[1])), np.zeros(0)
         self.sides: Sides = np.zeros((len(self.X), 0), dtype=np.int8)
         self._add_axes()
 
     @property
-    def handled(self) -> NDArray[np.bool_]:
-        """Where a neuron is stable on the side of the row's class."""
+    def handled(self) -> Bools:
+        """Where a neuron is stable, on the side of the row's class."""
         return np.asarray(self.sides == self.y[:, None])
 
     def add(self, layer: Layer) -> Sides:
-        """Returns the sides of the new neurons."""
-        assert isinstance(self.problem.uncertainty, Uncertainty)
-        planes = Hyperplanes(Network((layer,)), self.problem.uncertainty)
+        """Add neurons; returns their sides."""
+        planes = Hyperplanes(Network((layer,)), self.problem.perturbations)
         sides = planes.stable_sides(self.X, self.problem.radii)
         self.weights = np.vstack([self.weights, layer.weights])
         self.thresholds = np.append(self.thresholds, layer.thresholds)
@@ -46,15 +42,14 @@ class StableNeurons:
         return sides
 
     def _add_axes(self) -> None:
-        """Single features, with thresholds between the places where their stable rows change."""
-        assert isinstance(self.problem.uncertainty, Uncertainty)
+        """Add neurons of single features, with thresholds between the points where their stable rows change."""
         n = self.X.shape[1]
         per_feature = max(2, _MOST_AXES // (2 * n))
         weights, thresholds = [], []
         for w in np.vstack([np.eye(n), -np.eye(n)]):
             values = self.X @ w
-            up, down = self.problem.uncertainty.reach(np.vstack([w, -w]), self.X, self.problem.radii).T
-            # Where a row of class 1 ends below and one of class 0 above: between, neither end changes hands.
+            up, down = self.problem.perturbations.reach(np.vstack([w, -w]), self.X, self.problem.radii).T
+            # Handled rows change only at the lower ends of rows of class 1 and the upper ends of rows of class 0.
             ends = np.unique(np.where(self.y == 1, values - down, values + up))
             middles = (ends[1:] + ends[:-1]) / 2
             if len(middles) > per_feature:
@@ -68,7 +63,7 @@ class StableNeurons:
 
 
 def padded_layer(width: int, weights: Floats, thresholds: Floats) -> Layer:
-    """A layer of that width: these neurons, and others that are never on."""
+    """A layer of this width: these neurons, and others that are never on."""
     all_weights, all_thresholds = np.zeros((width, weights.shape[1])), np.ones(width)
     all_weights[: len(weights)], all_thresholds[: len(weights)] = weights, thresholds
     return Layer(all_weights, all_thresholds)

@@ -1,13 +1,13 @@
-"""Robust votes: one hidden layer of neurons that each keep their side for some rows, and a weighted vote.
+"""Robust votes: one hidden layer of neurons that are stable for some rows, and a weighted vote.
 
-A neuron handles a row if it is on for class 1, or off for class 0, wherever the row is moved. Votes v >= 0 with
-Σ v = 1 and a threshold θ decide all rows in the worst case if the neurons that handle a row weigh enough:
+A neuron handles a row if it is on for class 1, or off for class 0, for every perturbation of the row. Votes v >= 0 with
+Σ v = 1 and a threshold θ decide all rows in the worst case if the neurons that handle a row have enough votes:
 
     class 1:  Σ_{j handles i} v_j >= θ + ρ          class 0:  Σ_{j handles i} v_j >= 1 - θ + ρ          with ρ > 0.
 
-The largest ρ is a linear program over the neurons. Its multipliers say what a neuron should handle that would help: the
-next one is the best of a weighted linear program, or of a small mixed-integer one. If even the best does not help, no
-width passes by this reasoning. Which rows to give up then, a program with slacks says first.
+The largest ρ is a linear program over the neurons. Its multipliers price the rows, and the next neuron is found by a
+linear program with these prices, or by a small mixed-integer one. If even the best neuron does not help, no width
+suffices for a vote of this kind. A program with slacks chooses, at the start, which rows to give up.
 """
 
 from __future__ import annotations
@@ -16,29 +16,27 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.bounds.overlaps import Cover
 from stepnet.constructions.stable import StableNeurons, padded_layer
-from stepnet.errors import SolverFailure
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
-from stepnet.uncertainty.programs import minimise
+from stepnet.uncertainty.programs import attempted
 
 _ENOUGH = 1e-7  # ρ
-_GAIN = 1e-6  # of a neuron over the price of one
+_GAIN = 1e-6  # by which a neuron must exceed its price
 _MOST_ROWS = 40  # for the mixed-integer program
 _PROGRAM_SECONDS = 5.0
-_SHAKEN = 2  # weightings of each kind
-_THRIFT = 1e-3  # the cost of a vote, in heaviest rows
+_SHAKEN = 2  # random weightings of each kind
+_THRIFT = 1e-3  # the cost of a vote, relative to the heaviest row
 
 
 def offer_votes(
     problem: Problem, pool: StableNeurons, cover: Cover, budget: Budget, offer: Callable[[Network], float]
 ) -> None:
-    """Offer networks that get ever more rows right in the worst case, at best all rows that no cover needs."""
+    """Offer networks that get more and more rows right in the worst case, at best all rows outside the cover."""
     wanted = np.flatnonzero(~cover.rows)
     half = budget.until((budget.elapsed + budget.time_limit) / 2)
     kept = _satisfied(problem, pool, wanted, half)
@@ -56,11 +54,11 @@ def offer_votes(
             return
 
 
-def _satisfied(problem: Problem, pool: StableNeurons, rows: NDArray[np.int64], budget: Budget) -> NDArray[np.int64]:
-    """The rows that a vote with slacks decides, after neurons were added as long as they help: a linear program.
+def _satisfied(problem: Problem, pool: StableNeurons, rows: Ints, budget: Budget) -> Ints:
+    """The rows that a vote with slacks decides, with neurons added as long as they help.
 
-    min ε Σ v + Σ weight_i ξ_i with leads of 1 - ξ_i: what it pays for is shared by all rows that are hard, which
-    makes for better multipliers than those of a largest lead.
+    The linear program min ε Σ v + Σ weight_i ξ_i with leads of 1 - ξ_i has its cost in all difficult rows, which gives
+    better multipliers than the largest lead.
     """
     best, satisfied = np.inf, rows[:0]
     while True:
@@ -75,9 +73,7 @@ def _satisfied(problem: Problem, pool: StableNeurons, rows: NDArray[np.int64], b
             return satisfied
 
 
-def _solve_with_slacks(
-    pool: StableNeurons, kept: NDArray[np.int64], weights: Floats
-) -> tuple[Floats, Floats, float] | None:
+def _solve_with_slacks(pool: StableNeurons, kept: Ints, weights: Floats) -> tuple[Floats, Floats, float] | None:
     """The slacks, the multipliers of the rows, and the price of a neuron."""
     handled = pool.handled[kept].astype(np.float64)
     is_one = pool.y[kept] == 1
@@ -85,13 +81,11 @@ def _solve_with_slacks(
     rows = np.hstack([handled - ~is_one[:, None], np.where(is_one, -1.0, 1.0)[:, None], np.eye(m)])
     cost = np.concatenate([np.full(k, _THRIFT), [0.0], weights / weights.max()])
     low = np.concatenate([np.zeros(k), [-np.inf], np.zeros(m)])
-    try:
-        answer = minimise(cost, rows, np.ones(m), low, np.full(k + 1 + m, np.inf))
-    except SolverFailure:
+    found = attempted(cost, rows, np.ones(m), low, np.full(k + 1 + m, np.inf))
+    if found is None:
         return None
-    if answer.point is None:
-        return None
-    return answer.point[k + 1 :], answer.rows, _THRIFT + float(answer.rows[~is_one].sum())
+    point, prices = found
+    return point[k + 1 :], prices, _THRIFT + float(prices[~is_one].sum())
 
 
 class _Votes(NamedTuple):
@@ -104,7 +98,7 @@ class _Votes(NamedTuple):
     price: float
 
 
-def _best_votes(pool: StableNeurons, kept: NDArray[np.int64], budget: Budget) -> _Votes | None:
+def _best_votes(pool: StableNeurons, kept: Ints, budget: Budget) -> _Votes | None:
     """Add neurons until the votes have a lead or no neuron helps."""
     is_exhausted = False
     while True:
@@ -114,7 +108,7 @@ def _best_votes(pool: StableNeurons, kept: NDArray[np.int64], budget: Budget) ->
         is_exhausted = not _price(pool, kept, votes.prices, votes.price, budget)
 
 
-def _solve(pool: StableNeurons, kept: NDArray[np.int64], columns: NDArray[np.int64]) -> _Votes | None:
+def _solve(pool: StableNeurons, kept: Ints, columns: Ints) -> _Votes | None:
     """Variables v, θ, ρ."""
     handled = pool.handled[np.ix_(kept, columns)].astype(np.float64)
     is_one = pool.y[kept] == 1
@@ -124,21 +118,18 @@ def _solve(pool: StableNeurons, kept: NDArray[np.int64], columns: NDArray[np.int
     rows = np.vstack([rows, total, -total])
     least = np.concatenate([np.where(is_one, 0.0, 1.0), [1.0, -1.0]])
     low, high = np.concatenate([np.zeros(k), [-1.0, -2.0]]), np.concatenate([np.ones(k), [2.0, 2.0]])
-    try:
-        answer = minimise(np.concatenate([np.zeros(k + 1), [-1.0]]), rows, least, low, high)
-    except SolverFailure:
+    found = attempted(np.concatenate([np.zeros(k + 1), [-1.0]]), rows, least, low, high)
+    if found is None:
         return None
-    if answer.point is None:
-        return None
-    price = float(answer.rows[m + 1] - answer.rows[m])
-    return _Votes(float(answer.point[-1]), answer.point[:k], float(answer.point[k]), answer.rows[:m], price)
+    point, prices = found
+    return _Votes(float(point[-1]), point[:k], float(point[k]), prices[:m], float(prices[m + 1] - prices[m]))
 
 
-def _price(pool: StableNeurons, kept: NDArray[np.int64], multipliers: Floats, price: float, budget: Budget) -> bool:
-    """Add neurons whose handled rows are worth more than their price; whether there are any.
+def _price(pool: StableNeurons, kept: Ints, multipliers: Floats, price: float, budget: Budget) -> bool:
+    """Add neurons whose handled rows are worth more than their price; returns whether there are any.
 
-    By linear programs with the multipliers as weights, some of them shared out or shaken, since those of one
-    program are extreme and not alone; if none helps, by a mixed-integer program, which finds the best there is.
+    By linear programs with the multipliers as weights; these are extreme and not unique, so some programs smooth or
+    randomise them. If none helps, by a mixed-integer program, which finds the best neuron.
     """
     wanted = np.flatnonzero(multipliers > 1e-12)
     rows, prices = kept[wanted], multipliers[wanted]
@@ -158,23 +149,26 @@ def _price(pool: StableNeurons, kept: NDArray[np.int64], multipliers: Floats, pr
     return found is not None and _is_worth(pool, found[2], rows, prices, price)
 
 
-def _is_worth(pool: StableNeurons, neuron: Layer | None, rows: NDArray[np.int64], prices: Floats, price: float) -> bool:
-    """Add a neuron; whether it is worth more than its price."""
+def _is_worth(pool: StableNeurons, neuron: Layer | None, rows: Ints, prices: Floats, price: float) -> bool:
+    """Add a neuron; returns whether it is worth more than its price."""
     if neuron is None:
         return False
     sides = pool.add(neuron)
     return bool(prices @ (sides[rows, 0] == pool.y[rows]) > price + _GAIN)
 
 
-def _within_width(pool: StableNeurons, kept: NDArray[np.int64], votes: _Votes, width: int) -> Network | None:
-    """The vote as a network; where it has too many neurons, without the least important as long as there is a lead."""
+def _within_width(pool: StableNeurons, kept: Ints, votes: _Votes, width: int) -> Network | None:
+    """The vote as a network; if it has too many neurons, without the least important while a lead remains."""
     columns = np.flatnonzero(votes.votes > 1e-9)
     best = _solve(pool, kept, columns)
     while best is not None and best.lead > _ENOUGH:
         used = best.votes > 1e-9
         columns, shares = columns[used], best.votes[used]
         if len(columns) <= width:
-            return _network(pool, columns, shares, best.threshold, width)
+            out = np.zeros((1, width))
+            out[0, : len(columns)] = shares
+            hidden = padded_layer(width, pool.weights[columns], pool.thresholds[columns])
+            return Network((hidden, Layer(out, np.array([best.threshold]))))
         for weakest in np.argsort(shares).tolist():
             fewer = np.delete(columns, weakest)
             best = _solve(pool, kept, fewer)
@@ -184,10 +178,3 @@ def _within_width(pool: StableNeurons, kept: NDArray[np.int64], votes: _Votes, w
         else:
             return None
     return None
-
-
-def _network(pool: StableNeurons, columns: NDArray[np.int64], votes: Floats, threshold: float, width: int) -> Network:
-    hidden = padded_layer(width, pool.weights[columns], pool.thresholds[columns])
-    out = np.zeros((1, width))
-    out[0, : len(columns)] = votes
-    return Network((hidden, Layer(out, np.array([threshold]))))

@@ -1,4 +1,4 @@
-"""Data sets of the paper: ready to use, without a download."""
+"""The data sets of the paper, bundled."""
 
 from stepnet.datasets.breast_cancer import load_breast_cancer_wisconsin
 from stepnet.datasets.random_data import make_paper_random

@@ -1,4 +1,4 @@
-"""Breast Cancer Wisconsin (Original), as the paper's file has it."""
+"""Breast Cancer Wisconsin (Original), as in the file of the paper."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-_FILLED_IN = 4.0  # what the paper's file has for a missing value
+_FILLED_IN = 4.0  # replaces missing values in the paper's file
 
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows (m × n), class codes, and what they are called."""
+    """Rows (m × n), class codes, and the names of features and classes."""
 
     data: NDArray[np.float64]
     target: NDArray[np.int64]
@@ -34,7 +34,7 @@ def load_breast_cancer_wisconsin(
 ) -> LabelledRows | tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The 699 rows in the order of the paper's file; class 1 is malignant.
 
-    Sorted by ``bare_nuclei``, the 16 rows where it is missing last and set to 4. In this order
+    They are sorted by ``bare_nuclei``; the 16 rows where it is missing come last, with the value 4. In this order
     ``train_test_split(X, y, test_size=0.2, random_state=42)`` gives the paper's split.
     """
     text = files("stepnet.datasets").joinpath("breast_cancer_wisconsin.csv").read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Networks: layers, activations, exact arithmetic, and the words for them."""
+"""Networks: layers, activations, exact arithmetic, and rules in words."""

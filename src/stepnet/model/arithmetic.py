@@ -1,9 +1,8 @@
 """The exact sign of w·x - t, and its value.
 
-Floats are dyadic rationals, so the sign of ``w·x - t`` is a well-defined fact. It is computed in
-float64 together with a bound on the rounding error; only entries that the bound leaves in doubt
-are computed again in rationals. Where the value itself is the answer, it is rounded from sums that
-are free of error, so that every machine has the same.
+Floats are dyadic rationals, so ``w·x - t`` has a well-defined sign. It is computed in float64 together with a bound on
+the rounding error; only entries that the bound leaves in doubt are computed again with rationals. Where the value
+itself is the answer, it is rounded once, from sums without error, so that it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -14,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _UNIT = 2.0**-53  # relative rounding error of one float64 operation
 _TINY = 2.0**-1074  # absolute rounding error of one product that underflows
 _EXACT = 2.0**53  # integers up to here are floats
-MOST_SLICES = 8  # what is left after them is below 2^-150 of the largest entry
+_DOUBT = 1e-9  # relative: sums over intervals this close to a threshold may lie on either side
+MOST_SLICES = 8  # the rest is below 2^-150 of the largest entry
 
 
 def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, NDArray[np.int8]]:
@@ -26,10 +28,10 @@ def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Fl
     inputs = np.asarray(inputs, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         values = inputs @ weights.T - thresholds
-        # Larger than any entry's own size, and much faster to have: most rows need no better.
+        # A coarser bound than each entry's own, but much faster to compute, and enough for most rows.
         sizes = np.abs(inputs).sum(axis=1)[:, None] * np.abs(weights).max(axis=1, initial=0.0) + np.abs(thresholds)
         in_doubt = _in_doubt(values, sizes, weights.shape[1])
-    in_doubt[:, ~weights.any(axis=1)] = False  # there the value is -t
+    in_doubt[:, ~weights.any(axis=1)] = False  # there the value is exactly -t
     signs = np.sign(values, out=np.zeros_like(values), where=~np.isnan(values)).astype(np.int8)
     doubtful = np.flatnonzero(in_doubt.any(axis=1))
     if len(doubtful):
@@ -37,8 +39,8 @@ def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Fl
     return values, signs
 
 
-def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """``inputs @ weights.T - thresholds``, and each row's exact number of the largest entry, the first if equal."""
+def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Ints]:
+    """``inputs @ weights.T - thresholds``, and the exact index of each row's largest entry, in a tie the first."""
     inputs = np.asarray(inputs, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         values = inputs @ weights.T - thresholds
@@ -52,10 +54,7 @@ def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats,
         lead[every, best] = 1.0
         doubtful = np.flatnonzero(~((lead > 0).all(axis=1) & np.isfinite(values).all(axis=1)))
     for i in doubtful:
-        exact = [
-            exact_dot(inputs[i], row) - Fraction(float(threshold))
-            for row, threshold in zip(weights, thresholds, strict=True)
-        ]
+        exact = [exact_dot(inputs[i], w) - Fraction(t) for w, t in zip(weights, thresholds.tolist(), strict=True)]
         best[i] = exact.index(max(exact))
     return values, best
 
@@ -63,7 +62,7 @@ def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats,
 def accurate_sums(inputs: Floats, weights: Floats, thresholds: Floats) -> Floats:
     """``inputs @ weights.T - thresholds``, accurate to the last digit and the same on every machine.
 
-    Both factors are cut into slices of few digits whose products add up without rounding, in any order.
+    Both factors are split into slices with so few bits that products of slices add up without rounding, in any order.
     """
     n_bits = slice_bits(weights.shape[1])
     total = np.broadcast_to(-thresholds, (len(inputs), len(weights))).astype(np.float64)
@@ -74,17 +73,17 @@ def accurate_sums(inputs: Floats, weights: Floats, thresholds: Floats) -> Floats
             part = left_slice @ right_slice.T
             before, total = total, total + part
             added = total - before
-            rest += (before - (total - added)) + (part - added)  # what that sum rounded off
+            rest += (before - (total - added)) + (part - added)  # the rounding error of that sum
     return np.asarray(total + rest)
 
 
 def slice_bits(n_terms: int) -> int:
-    """Digits of a slice, so that sums of so many products of two of them are exact."""
+    """The number of bits of a slice such that sums of ``n_terms`` products of two slices are exact."""
     return (52 - int(np.ceil(np.log2(n_terms + 1)))) // 2
 
 
 def slices(matrix: Floats, n_bits: int) -> list[Floats]:
-    """Matrices that add up to this one; in each, the entries of a row have ``n_bits`` digits on one grid."""
+    """Matrices that add up to this one; in each, the entries of a row are ``n_bits``-bit multiples of one number."""
     found: list[Floats] = []
     while matrix.any() and len(found) < MOST_SLICES:
         _, exponents = np.frexp(np.abs(matrix).max(axis=1, keepdims=True))
@@ -94,8 +93,8 @@ def slices(matrix: Floats, n_bits: int) -> list[Floats]:
     return found
 
 
-def _in_doubt(values: Floats, sizes: Floats, n_terms: int) -> NDArray[np.bool_]:
-    """Where the sign may be wrong: ``sizes`` bounds the sum of the absolute terms, up to rounding."""
+def _in_doubt(values: Floats, sizes: Floats, n_terms: int) -> Bools:
+    """Where the sign may be wrong; ``sizes`` bounds the sums of the absolute terms, up to rounding."""
     return ~((np.abs(values) > _error(sizes, n_terms)) & np.isfinite(values))
 
 
@@ -105,7 +104,7 @@ def _error(sizes: Floats, n_terms: int) -> Floats:
 
 
 def _doubtful_signs(inputs: Floats, values: Floats, weights: Floats, thresholds: Floats) -> NDArray[np.int8]:
-    """Signs of a few rows: by exact float sums, a sharper bound on the error, or rationals."""
+    """The signs of a few rows, by exact float sums, a sharper error bound, or rationals."""
     signs = np.sign(np.nan_to_num(values)).astype(np.int8)
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = np.abs(inputs) @ np.abs(weights).T + np.abs(thresholds)
@@ -121,10 +120,8 @@ def _doubtful_signs(inputs: Floats, values: Floats, weights: Floats, thresholds:
 
 def exact_dot(left: Floats, right: Floats) -> Fraction:
     """``left·right`` as a rational number."""
-    return sum(
-        (Fraction(a) * Fraction(b) for a, b in zip(left.tolist(), right.tolist(), strict=True) if a and b),
-        Fraction(0),
-    )
+    pairs = zip(left.tolist(), right.tolist(), strict=True)
+    return sum((Fraction(a) * Fraction(b) for a, b in pairs if a and b), Fraction(0))
 
 
 def quantum(values: Floats) -> int:
@@ -142,7 +139,7 @@ def quantum(values: Floats) -> int:
 def _sums_are_exact(inputs: Floats, weights: Floats, thresholds: Floats, size: Floats) -> bool:
     """Whether every partial sum is an integer multiple of one power of two, and small enough.
 
-    Then float64 makes no rounding error at all; so it is for integer data and integer weights.
+    Then float64 makes no rounding error at all, as for integer data with integer weights.
     """
     largest = float(size.max(initial=0.0))
     if not np.isfinite(largest):
@@ -154,7 +151,7 @@ def _sums_are_exact(inputs: Floats, weights: Floats, thresholds: Floats, size: F
 
 
 def _rational_sign(row: Floats, weights: Floats, threshold: float) -> int:
-    """The sign of row·weights - threshold, by integers: many times faster than fractions."""
+    """The sign of row·weights - threshold, by integers: much faster than fractions."""
     (left, left_exponents), (right, right_exponents) = _integers(row), _integers(weights)
     (last,), (last_exponent,) = _integers(np.array([threshold]))
     terms = [a * b for a, b in zip(left, right, strict=True)] + [-last]
@@ -168,3 +165,15 @@ def _integers(values: Floats) -> tuple[list[int], list[int]]:
     """Floats as integers times powers of two."""
     mantissas, exponents = np.frexp(values)
     return (mantissas * _EXACT).astype(np.int64).tolist(), (exponents - 53).tolist()
+
+
+def ranges_of_sums(weights: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """The smallest and largest w·h, for each row of signals and of weights."""
+    up, down = np.maximum(weights, 0.0).T, np.minimum(weights, 0.0).T
+    return least @ up + most @ down, most @ up + least @ down
+
+
+def doubt_of(weights: Floats, least: Floats, most: Floats, thresholds: Floats) -> Floats:
+    """Sums of a neuron that are this close to its threshold are in doubt; one number per neuron, for all rows."""
+    largest = np.maximum(np.abs(least).max(axis=0, initial=0.0), np.abs(most).max(axis=0, initial=0.0))
+    return np.asarray(_DOUBT * (np.abs(weights) @ largest + np.abs(thresholds)))

@@ -1,9 +1,8 @@
-"""Gates: the Boolean threshold functions that an output neuron can be of few hidden bits.
+"""Gates: the Boolean threshold functions that an output neuron can compute from few hidden bits.
 
-A hidden neuron can be complemented and the neurons can be permuted freely, so only monotone
-threshold functions with weights in falling order need to be told apart; and one that ignores an
-input is an AND with a neuron that is always on. That leaves 1, 2, 5, 17 and 92 gates for 1 to 5
-neurons.
+Hidden neurons can be complemented and permuted freely, so only monotone threshold functions with weights in falling
+order have to be distinguished; a gate that ignores an input is an AND with a neuron that is always on. That leaves 1,
+2, 5, 17 and 92 gates for 1 to 5 neurons.
 """
 
 from __future__ import annotations
@@ -13,16 +12,13 @@ from functools import cache
 from itertools import combinations_with_replacement
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stepnet.model.arithmetic import activations
+from stepnet.model.arithmetic import Bools, Ints, activations
 from stepnet.model.network import Layer
 
 MAX_GATE_INPUTS = 5
-# The largest integer weight that a threshold function of that many inputs needs.
+# The largest integer weight that threshold functions of so many inputs need.
 _LARGEST_WEIGHT = {1: 1, 2: 1, 3: 2, 4: 3, 5: 5}
-
-Table = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -34,8 +30,7 @@ class Gate:
 
     @property
     def name(self) -> str:
-        total = sum(self.weights)
-        if self.threshold == total:
+        if self.threshold == sum(self.weights):
             return "AND"
         if all(weight >= self.threshold for weight in self.weights):
             return "OR"
@@ -43,15 +38,16 @@ class Gate:
 
     @property
     def layer(self) -> Layer:
-        """The gate as an output layer; its threshold lies midway between two attainable sums."""
+        """The gate as an output layer, with a threshold midway between two attainable sums."""
         return Layer(np.array([self.weights], dtype=np.float64), np.array([self.threshold - 0.5]))
 
 
 @dataclass(frozen=True)
 class Reading:
-    """An output layer read as a gate: input p of the gate is hidden neuron ``order[p]``,
+    """An output layer read as a gate.
 
-    complemented if ``flipped[p]``; neurons that the output ignores come last and count as always on.
+    Input p of the gate is hidden neuron ``order[p]``, complemented if ``flipped[p]``. Neurons that the output ignores
+    count as always on.
     """
 
     gate: Gate
@@ -62,7 +58,7 @@ class Reading:
 
 @cache
 def gates(n_inputs: int) -> tuple[Gate, ...]:
-    """All gates of ``n_inputs`` <= 5 inputs, those with small numbers first."""
+    """All gates of ``n_inputs`` <= 5 inputs, those with small weights first."""
     return tuple(_gates_by_table(n_inputs).values())
 
 
@@ -81,7 +77,7 @@ def _gates_by_table(n_inputs: int) -> dict[bytes, Gate]:
 
 
 def read_gate(output: Layer) -> Reading | None:
-    """Which gate an output neuron is of its (at most 5) inputs; None if it is constant."""
+    """The gate that an output neuron computes from its inputs; None if it is constant or has more than 5."""
     n_inputs = output.weights.shape[1]
     if n_inputs > MAX_GATE_INPUTS:
         return None
@@ -95,31 +91,26 @@ def read_gate(output: Layer) -> Reading | None:
     if table.all() or not table.any():
         return None
     ignored = np.array([not _depends_on(table, p) for p in range(n_inputs)])
-    # AND with the ignored inputs: a gate of all inputs, the same where those are on.
+    # AND with the ignored inputs gives a gate of all inputs, the same where those are on.
     with_ignored = table & _points(n_inputs)[:, ignored].all(axis=1)
-    sorted_back = np.argsort(~ignored, kind="stable")  # an input that every row needs weighs most
+    sorted_back = np.argsort(~ignored, kind="stable")  # an input that the gate cannot do without has the largest weight
     gate = _gates_by_table(n_inputs).get(_permuted(with_ignored, sorted_back).tobytes())
     if gate is None:
         return None
-    return Reading(
-        gate,
-        tuple(int(j) for j in order[sorted_back]),
-        tuple(bool(f) for f in flipped[sorted_back]),
-        tuple(bool(i) for i in ignored[sorted_back]),
-    )
+    return Reading(gate, *(tuple(part[sorted_back].tolist()) for part in (order, flipped, ignored)))
 
 
 @cache
-def _points(n_inputs: int) -> Table:
-    """The 2^d points of the cube, row number = the bits read as a binary number."""
+def _points(n_inputs: int) -> Bools:
+    """The 2^d points of the cube; the bits of a point are those of its row number."""
     return (np.arange(2**n_inputs)[:, None] >> np.arange(n_inputs)[::-1] & 1).astype(bool)
 
 
-def _depends_on(table: Table, j: int) -> bool:
+def _depends_on(table: Bools, j: int) -> bool:
     cube = table.reshape((2,) * (len(table).bit_length() - 1))
     return bool((cube.take(0, axis=j) != cube.take(1, axis=j)).any())
 
 
-def _permuted(table: Table, order: NDArray[np.int64]) -> Table:
+def _permuted(table: Bools, order: Ints) -> Bools:
     cube = table.reshape((2,) * len(order))
     return np.ascontiguousarray(cube.transpose(order)).ravel()

@@ -1,9 +1,9 @@
-"""Layer and Network: what is learned, and what it answers.
+"""Layer and Network: what is learned, and its answers.
 
-Layer k computes ``step(W h - t)``: neuron j is 1 where ``w_j·h >= t_j`` and 0 elsewhere; other
-activations are in :mod:`stepnet.model.activations`. The answer of a network is the level of its output neuron
-(0 or 1 for a step), the number of the largest output, or the outputs themselves. Levels are exact:
-the sign of ``w·h - t`` is that of the rational number, whatever the rounding of float64.
+Layer k computes ``step(W h - t)``: neuron j is 1 where ``w_j·h >= t_j`` and 0 elsewhere; other activations are in
+:mod:`stepnet.model.activations`. The answer of a network is the level of its output neuron (0 or 1 for a step), the
+index of the largest output, or the outputs themselves. Levels are exact: ``w·h - t`` has the sign of the rational
+number, independent of rounding in float64.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from stepnet.model.activations.base import Activation, Levels
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.registry import from_plain, to_plain
 from stepnet.model.activations.staircase import STEP
-from stepnet.model.arithmetic import Floats, activations
+from stepnet.model.arithmetic import Bools, Floats, activations
 from stepnet.model.rules import Words, hidden_names, output_names
 
-_CHUNK = 200_000  # entries of a layer computed at a time: they should stay in the cache
+_CHUNK = 200_000  # entries of a layer computed at a time, so that they stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
     """Weights (d_k × d_{k-1}), thresholds and activation of one layer.
 
-    Thresholds are d_k numbers, or d_k × L where the activation has L > 1 of them, in order.
+    Thresholds are d_k numbers, or d_k × L in rising order where the activation has L > 1 per neuron.
     """
 
     weights: Floats
@@ -40,17 +40,15 @@ class Layer:
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=np.float64, ndmin=2)
         thresholds = np.array(self.thresholds, dtype=np.float64, ndmin=1)
-        n_thresholds = self.activation.n_thresholds
-        wanted = (len(weights),) if n_thresholds == 1 else (len(weights), n_thresholds)
-        if weights.ndim != 2 or thresholds.shape != wanted:
+        if weights.ndim != 2 or thresholds.shape != self.activation.threshold_shape(len(weights)):
             raise InvalidInputError(
                 f"a layer needs weights of shape (d_k, d_k-1) and d_k thresholds (d_k rows of L where the activation "
                 f"has L > 1); got shapes {weights.shape} and {thresholds.shape}."
             )
         if not (np.isfinite(weights).all() and np.isfinite(thresholds).all()):
             raise InvalidInputError("weights and thresholds of a layer must be finite numbers.")
-        if n_thresholds > 1 and (np.diff(thresholds, axis=1) < 0).any():
-            raise InvalidInputError("the thresholds of a staircase must be in order.")
+        if thresholds.ndim > 1 and (np.diff(thresholds, axis=1) < 0).any():
+            raise InvalidInputError("the thresholds of a staircase must be in rising order.")
         weights.flags.writeable = thresholds.flags.writeable = False
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "thresholds", thresholds)
@@ -60,11 +58,11 @@ class Layer:
         return int(self.weights.shape[0])
 
     def outputs(self, levels: Levels) -> Floats:
-        """What the neurons hand on at the given levels."""
+        """The outputs of the neurons at the given levels."""
         return np.array(self.activation.values)[levels]
 
     def with_(self, weights: Floats, thresholds: Floats) -> Layer:
-        """The same activation with other numbers."""
+        """A layer with the same activation and other numbers."""
         return Layer(weights, thresholds, self.activation)
 
     def __eq__(self, other: object) -> bool:
@@ -103,48 +101,45 @@ class Network:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """The hidden widths, then that of the output."""
+        """The hidden widths, then the width of the output."""
         return tuple(layer.width for layer in self.layers)
 
     def levels(self, X: ArrayLike) -> list[Levels]:
-        """The exact levels of every layer, for steps their bits; one (rows × d_k) array each.
+        """The exact levels of every layer (the bits of steps), as one array of rows × d_k per layer.
 
-        Of a last layer without levels, the answers of an argmax as one column, or nothing.
+        A last layer without levels has its answers in one column, or no column if they are numbers.
         """
         parts = [[levels for _, levels in self._forward(rows)] for rows in self._chunks(X)]
         return [np.concatenate(layer) for layer in zip(*parts, strict=True)]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The exact answer for every row: the code of a class.
-
-        With the identity as its last activation, the outputs (rows × d_K) in float64.
-        """
+        """The exact answer for every row: the code of a class, or the outputs (rows × d_K) if they are numbers."""
         outputs = [self._output(rows) for rows in self._chunks(X)]
         if self.layers[-1].activation.gives_numbers:
             return np.concatenate([values for values, _ in outputs])
         return np.concatenate([levels for _, levels in outputs])[:, 0].astype(np.int64)
 
     def values(self, X: ArrayLike) -> Floats:
-        """``w·h - t`` of the last layer (rows × d_K), whatever its activation; the same on every machine."""
+        """``w·h - t`` of the last layer (rows × d_K) for any activation; the same on every machine."""
         *below, last = self.layers
         return Network((*below, Layer(last.weights, last.thresholds, IDENTITY))).predict(X)
 
     def decision(self, X: ArrayLike) -> Floats:
-        """``w·h - t`` of the output neuron: positive exactly where :meth:`predict` says 1.
+        """``w·h - t`` of the output neuron, positive exactly where :meth:`predict` answers 1.
 
-        A tie, where the neuron is on by definition, gives the smallest positive float. With several
-        outputs, (rows × d_K) values of which the first largest is the answer, up to rounding; with a
-        staircase as the output, 1 in the column of the answer.
+        A tie, where the neuron is on by definition, gives the smallest positive float. Several outputs give rows × d_K
+        values, of which the first largest is the answer up to rounding; a staircase as output gives 1 in the column of
+        the answer.
         """
         outputs, activation = (self._output(rows) for rows in self._chunks(X)), self.layers[-1].activation
-        # Sums that overflow both ways are no numbers; their sign is known.
+        # Sums that overflow in both directions are NaN; their answers are known exactly.
         return np.concatenate([activation.scores(np.nan_to_num(values), levels) for values, levels in outputs])
 
     def margin(self, X: ArrayLike) -> float:
-        """The smallest Euclidean distance of a row to a hyperplane that its answer hangs on.
+        """The smallest Euclidean distance of a row to a hyperplane that its answer depends on.
 
-        Those are the hyperplanes of first-layer neurons whose bit alone decides the row's answer. If
-        no row hangs on any neuron, infinity.
+        An answer depends on a first-layer neuron if it changes with the bit of this neuron alone. Infinity if no answer
+        depends on any neuron.
         """
         layer = self.layers[0]
         if not layer.activation.has_levels:
@@ -152,7 +147,7 @@ class Network:
             return min(
                 float(layer.activation.distances(layer.weights, *output).min(initial=np.inf)) for output in outputs
             )
-        # Scaled by the largest weight, so that no square over- or underflows.
+        # Scaled by the largest weight, so that squares neither overflow nor underflow.
         sizes = np.abs(layer.weights).max(axis=1, initial=0.0)
         scales = np.where(sizes > 0, sizes, 1.0)
         lengths = np.linalg.norm(layer.weights / scales[:, None], axis=1)
@@ -162,7 +157,7 @@ class Network:
             for number, thresholds in enumerate(layer.thresholds.reshape(layer.width, -1).T):
                 values = first_values if number == 0 else activations(rows, layer.weights, thresholds)[0]
                 for j in np.flatnonzero(lengths).tolist():
-                    # Only rows at the levels on both sides of this threshold can cross it alone.
+                    # Only rows at one of the two levels next to this threshold can cross it alone.
                     is_next = (levels[:, j] == number) | (levels[:, j] == number + 1)
                     distances = np.where(is_next, np.abs(values[:, j]) / scales[j] / lengths[j], np.inf)
                     other = 2 * number + 1 - levels[:, j]
@@ -170,7 +165,7 @@ class Network:
         return smallest
 
     def _nearest_hanging(self, levels: Levels, j: int, other: Levels, distances: Floats, below: float) -> float:
-        """The smallest distance under ``below`` of a row whose answer changes with neuron j at its other level."""
+        """The smallest distance below ``below`` of a row whose answer changes if neuron j has its other level."""
         candidates = np.flatnonzero(distances < below)
         candidates = candidates[np.argsort(distances[candidates])]
         first, size = 0, 64
@@ -182,15 +177,12 @@ class Network:
             first, size = first + size, 4 * size
         return np.inf
 
-    def hangs_on(self, X: ArrayLike, j: int) -> NDArray[np.bool_]:
-        """For each row whether its answer changes with the bit of first-layer step neuron ``j`` alone."""
-        parts = []
-        for rows in self._chunks(X):
-            _, bits = next(self._forward(rows))
-            parts.append(self._hanging(bits, j, 1 - bits[:, j]))
-        return np.concatenate(parts)
+    def hangs_on(self, X: ArrayLike, j: int) -> Bools:
+        """For each row, whether its answer changes with the bit of first-layer step neuron ``j`` alone."""
+        parts = [next(self._forward(rows))[1] for rows in self._chunks(X)]
+        return np.concatenate([self._hanging(bits, j, 1 - bits[:, j]) for bits in parts])
 
-    def _hanging(self, levels: Levels, j: int, other: Levels) -> NDArray[np.bool_]:
+    def _hanging(self, levels: Levels, j: int, other: Levels) -> Bools:
         if len(self.layers) == 1:
             return np.ones(len(levels), dtype=bool)
         outputs = self.layers[0].outputs(levels)
@@ -204,10 +196,10 @@ class Network:
         hanging[rows] = differs.any(axis=1)
         return hanging
 
-    def _reaches_next(self, outputs: Floats, changed: Floats, j: int) -> NDArray[np.bool_]:
-        """Whether a change of neuron ``j`` changes any level of the second layer; where that has none, True.
+    def _reaches_next(self, outputs: Floats, changed: Floats, j: int) -> Bools:
+        """Whether a change of neuron ``j`` changes any level of the second layer; True if that has no levels.
 
-        Only the neurons that it feeds are looked at: wide networks of votes have few of them each.
+        Only the neurons that it feeds are evaluated: in wide networks of votes these are few.
         """
         layer = self.layers[1]
         if not layer.activation.has_levels:
@@ -228,7 +220,7 @@ class Network:
         return Network((first.with_(weights, thresholds), *self.layers[1:]))
 
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
-        """The network as readable rules, one neuron a line."""
+        """The network as readable rules, one line per neuron."""
         names = [f"x{i}" for i in range(self.n_features)] if feature_names is None else list(feature_names)
         words, lines = Words(), [f"step network {self.n_features} -> " + " -> ".join(map(str, self.widths))]
         values: Sequence[float] = ()
@@ -251,7 +243,7 @@ class Network:
         return sum(int(np.count_nonzero(layer.weights)) for layer in self.layers)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; :meth:`from_dict` gives the same network back, bit for bit."""
+        """Plain data for JSON; :meth:`from_dict` restores the same network, bit for bit."""
         return {
             "layers": [
                 {
@@ -266,21 +258,13 @@ class Network:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Network:
         try:
-            return cls(
-                tuple(
-                    Layer(
-                        _numbers(layer["weights"], 2),
-                        _numbers(layer["thresholds"], np.ndim(layer["thresholds"])),
-                        from_plain(layer["activation"]),
-                    )
-                    for layer in data["layers"]
-                )
-            )
+            layers = [(one["weights"], one["thresholds"], one["activation"]) for one in data["layers"]]
+            return cls(tuple(Layer(_numbers(w, 2), _numbers(t, np.ndim(t)), from_plain(kind)) for w, t, kind in layers))
         except (KeyError, TypeError, ValueError, InvalidInputError) as error:
             raise ModelFileError(f"the network in the file is damaged ({error}).") from error
 
     def _forward(self, rows: Floats) -> Iterator[tuple[Floats, Levels]]:
-        """Values ``w·h - t`` (of the first threshold) and exact levels, layer by layer."""
+        """The values ``w·h - t`` for the first threshold, and the exact levels, layer by layer."""
         signals = rows
         for layer in self.layers:
             values, levels = layer.activation.read(signals, layer.weights, layer.thresholds)
@@ -302,7 +286,7 @@ class Network:
 
 
 def _numbers(values: Any, n_axes: int) -> Floats:
-    """Nested lists of numbers from a file, and nothing that NumPy would take for them."""
+    """Nested lists of numbers from a file; anything else that NumPy could convert is rejected."""
     array = np.array(values)
     if array.ndim != n_axes or n_axes == 0 or (array.size and array.dtype.kind not in "iuf"):
         raise TypeError(f"{str(values)[:40]} is not a list of numbers")

@@ -1,4 +1,4 @@
-"""Neurons in words, the same in summaries, reports and exports: "on where a - 2·b ≥ 3", "yes where h1 and not h2"."""
+"""Neurons as rules in words, for summaries, reports and exports: "on where a - 2·b ≥ 3", "yes where h1 and not h2"."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _ALWAYS, _NEVER = "always", "never"
 
 @dataclass(frozen=True)
 class Words:
-    """How neurons are said: how many digits numbers have, how many terms a sum, and whether sums are scaled.
+    """How neurons are written: the digits of a number, the most terms of a sum, and whether sums are scaled.
 
-    A sum that is scaled is divided, with what it has to reach, by its largest weight unless all are whole: easier
-    to read, but no longer the numbers of the network.
+    Scaling divides a sum and its threshold by the largest weight unless all weights are integers: easier to read, but
+    no longer the numbers of the network.
     """
 
     digits: int = 6
@@ -38,9 +38,9 @@ class Words:
         values: Sequence[float] = (),
         answers: Sequence[str] = (),
     ) -> str:
-        """What a neuron does.
+        """The rule of a neuron.
 
-        ``values`` are those its inputs can have, if there are only so many; ``answers`` are the classes of an output.
+        ``values`` are the possible values of its inputs if these are discrete; ``answers`` the classes of an output.
         """
         if not activation.has_levels:
             return self.sum([*weights, -thresholds[0]], [*inputs, ""])
@@ -57,7 +57,7 @@ class Words:
     def condition(
         self, weights: Sequence[float], threshold: float, inputs: Sequence[str], values: Sequence[float] = ()
     ) -> str:
-        """``w·x >= t`` in words as short as they get: a count of conditions where the weights make it one."""
+        """``w·x >= t`` as briefly as possible: as a count of conditions where the weights allow it."""
         used = [(weight, name) for weight, name in zip(weights, inputs, strict=True) if weight]
         if not used:
             return _ALWAYS if threshold <= 0 else _NEVER
@@ -66,14 +66,14 @@ class Words:
             return counted
         sizes = [abs(weight) for weight, _ in used]
         is_scaled = self.is_scaled and (len(used) == 1 or any(weight != round(weight) for weight, _ in used))
-        # What only negative weights sum up to is at least t where the opposite is at most -t.
+        # If all weights are negative, w·x >= t is written as -w·x <= -t.
         sign = -1.0 if all(weight < 0 for weight, _ in used) else 1.0
         scale = sign * (max(sizes) if is_scaled else 1.0)
         total = self.sum([weight / scale for weight in weights], inputs)
         return f"{total} {'≤' if sign < 0 else '≥'} {self.number(threshold / scale + 0.0)}"
 
     def _counted(self, used: Sequence[tuple[float, str]], threshold: float, values: Sequence[float]) -> str:
-        """As "at least k of n conditions", if any k of them are enough and no k - 1 are; otherwise nothing."""
+        """The rule as "at least k of n conditions", if any k suffice and no k - 1 do; otherwise empty."""
         low, high = map(Fraction, values)
         weights = [Fraction(weight) * (high - low) for weight, _ in used]
         needed = at_least(weights, Fraction(threshold) - low * sum(Fraction(weight) for weight, _ in used))
@@ -91,25 +91,22 @@ class Words:
         return f"at least {needed}{majority} of these {len(conditions)}: {', '.join(shown)}{more}"
 
     def sum(self, weights: Sequence[float], inputs: Sequence[str]) -> str:
-        """Terms with their signs, the largest first; one without a name is a number alone, and comes last."""
+        """Signed terms, the largest first; an input without a name is a constant, and comes last."""
         terms = [(weight, name) for weight, name in zip(weights, inputs, strict=True) if weight]
         named = sorted((term for term in terms if term[1]), key=lambda term: -abs(term[0]))
-        alone = [term for term in terms if not term[1]]
-        n_more = 0 if self.most_terms is None else max(0, len(named) - self.most_terms)
-        text = ""
-        for weight, name in named[: len(named) - n_more]:
-            text += _signed(weight, self._term(weight, name), is_first=not text)
-        text += f" + {n_more} smaller terms" if n_more else ""
-        for weight, _ in alone:
-            text += _signed(weight, self.number(abs(weight)), is_first=not text)
-        return text or "0"
+        shown = [(weight, self._term(weight, name)) for weight, name in named[: self.most_terms]]
+        if n_more := len(named) - len(shown):
+            shown.append((1.0, f"{n_more} smaller terms"))
+        shown += [(weight, self.number(abs(weight))) for weight, name in terms if not name]
+        text = "".join(f" - {term}" if weight < 0 else f" + {term}" for weight, term in shown)
+        return "-" + text[3:] if text.startswith(" - ") else text[3:] or "0"
 
     def _term(self, weight: float, name: str) -> str:
         size = self.number(abs(weight))
         return name if size == "1" else f"{size}·{name}"
 
     def number(self, value: float) -> str:
-        """Whole numbers as they are, others rounded."""
+        """Integers exactly, other numbers rounded."""
         if value == int(value) and abs(value) < 1e15:
             return str(int(value))
         return f"{value:.{self.digits}g}"
@@ -123,15 +120,15 @@ def output_names(width: int) -> list[str]:
 
 
 def hidden_names(widths: Sequence[int], k: int) -> list[str]:
-    """Of the neurons of layer ``k``, from 0: h1, h2, ..., or h1.1, h1.2, ... where there are several such layers."""
+    """Names of the neurons of hidden layer ``k``: h1, h2, ..., or h1.1, h1.2, ... if there are several such layers."""
     mark = "h" if len(widths) == 2 else f"h{k + 1}."
     return [f"{mark}{j + 1}" for j in range(widths[k])]
 
 
 def at_least(weights: Sequence[Number], end: Number) -> int | None:
-    """If the sum over bits reaches ``end`` just where at least k conditions hold, this k.
+    """The k for which a weighted sum of bits reaches ``end`` exactly where at least k conditions hold, or None.
 
-    The conditions: bits of positive weights are on, those of negative ones off. 0 is always, more than all is never.
+    Conditions: bits with positive weights are on, bits with negative weights off. 0 means always, more than all never.
     """
     sizes = sorted(abs(weight) for weight in weights if weight)
     needed = end - sum(weight for weight in weights if weight < 0)
@@ -139,9 +136,3 @@ def at_least(weights: Sequence[Number], end: Number) -> int | None:
         return 0 if needed <= 0 else len(sizes) + 1
     count = next(k for k, total in enumerate(accumulate(reversed(sizes)), start=1) if total >= needed)
     return count if sum(sizes[:count]) >= needed else None
-
-
-def _signed(weight: float, term: str, *, is_first: bool) -> str:
-    if is_first:
-        return f"-{term}" if weight < 0 else term
-    return f" - {term}" if weight < 0 else f" + {term}"

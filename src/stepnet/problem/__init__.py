@@ -1,1 +1,1 @@
-"""What is to be learned: rows, architecture, loss, constraints."""
+"""What is to be learned: rows, architecture, loss and constraints."""

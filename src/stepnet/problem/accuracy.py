@@ -1,4 +1,4 @@
-"""Accuracy: how finely the losses of a problem are told apart."""
+"""Accuracy: which losses of a problem count as different."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from stepnet.runtime.progress import relative_gap
 
-# What a solver's bound may be wrong by, relative to the scale of losses, where they have no common grid.
+# The error allowed in a solver's bound, relative to the scale of losses, where losses have no common grid.
 SAFETY = 1e-6
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The grid that losses lie on, if any, and otherwise how much of their scale is noise.
+    """The grid of attainable losses, or a tolerance where there is no grid.
 
-    ``step`` divides every attainable loss (0.0: there is no such number); ``scale`` is what losses are
-    measured against; programs count them in multiples of ``unit``; losses closer than ``tolerance``, and than this
-    ``share`` of them (finite where losses are sums of weights without a common grid), are equal.
+    ``step`` divides every attainable loss (0.0: there is no such number); ``scale`` is the size of losses; programs
+    count losses in multiples of ``unit``. Losses count as equal if they differ by at most ``tolerance`` and at most
+    this ``share`` of the loss (finite where losses are sums of weights without a common grid).
     """
 
     step: float
@@ -27,7 +27,7 @@ class Accuracy:
     share: float = math.inf
 
     def are_equal(self, loss: float, bound: float) -> bool:
-        """Whether nothing is left between them."""
+        """Whether loss and bound count as equal."""
         return loss - bound <= min(self.tolerance, self.share * loss if loss else 0.0)
 
     def gap(self, loss: float, bound: float) -> float:
@@ -35,17 +35,17 @@ class Accuracy:
         return 0.0 if self.are_equal(loss, bound) else relative_gap(loss, bound)
 
     def next_below(self, loss: float) -> float:
-        """A cut-off: no network that counts as better than ``loss`` has a larger one."""
+        """A cut-off: every network that counts as better than ``loss`` has at most this loss."""
         return loss - (self.step or 2 * SAFETY * self.scale)
 
     def proven_by_cutoff(self, loss: float) -> float:
-        """What is known if no network has a loss up to ``next_below(loss)``."""
+        """The bound that holds if no network has a loss up to ``next_below(loss)``."""
         return loss if self.step else self.next_below(loss)
 
     def round_up(self, bound: float) -> float:
-        """The smallest attainable loss that is not below ``bound`` less a safety for rounding.
+        """The smallest attainable loss at or above ``bound``, after subtracting a safety for rounding.
 
-        Where losses have no common grid, the bound less the safety.
+        Without a common grid, the bound minus the safety.
         """
         bound = max(bound, 0.0)
         if not self.step:

@@ -1,10 +1,10 @@
-"""Architecture: the widths, activations, threshold rule and weight domains of a network."""
+"""Architecture: widths, activations, threshold rule and weight domains of networks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation
@@ -21,18 +21,17 @@ Threshold = Literal["neuron", "layer"] | float
 class Architecture:
     """Which networks are admitted.
 
-    ``threshold`` is ``"neuron"`` (each neuron learns its own), ``"layer"`` (each layer learns one;
-    the paper's λ_k) or a number that all neurons have (0.0: the paper's BDNN_0). Staircases of more
-    than two values have thresholds of their own.
+    ``threshold`` is ``"neuron"`` (each neuron learns its own), ``"layer"`` (each layer learns one, the paper's λ_k) or
+    a number for all neurons (0.0: the paper's BDNN_0). Staircases of more than two values have their own thresholds.
     """
 
     n_features: int
     hidden: tuple[int, ...]
     threshold: Threshold
-    domains: tuple[WeightDomain, ...]  # one a layer
-    activations: tuple[Activation, ...]  # one a layer
+    domains: tuple[WeightDomain, ...]  # one per layer
+    activations: tuple[Activation, ...]  # one per layer
     n_outputs: int = 1
-    intercept: bool = True  # whether outputs that are numbers have one
+    intercept: bool = True  # of outputs that are numbers
 
     @classmethod
     def of(
@@ -46,24 +45,31 @@ class Architecture:
         n_outputs: int = 1,
         intercept: bool = True,
     ) -> Architecture:
-        """From what a user typed, checked."""
+        """From parameters as given by a user, checked."""
         widths, stairs = checked_hidden(hidden), activation(hidden_activation)
         rule = checked_threshold(threshold)
         if rule != "neuron" and (stairs.n_thresholds > 1 or stairs.thresholds is not None):
             raise InvalidInputError(
-                f"threshold={threshold!r} is for steps; a Staircase has thresholds of its own, fixed in "
+                f"threshold={threshold!r} is for steps; a Staircase has its own thresholds, fixed in "
                 f"Staircase(values, thresholds) or learned. Use threshold='neuron'."
             )
         if rule != "neuron" and output.is_unusual:
             raise InvalidInputError(f"output={output.name!r} learns its thresholds. Use threshold='neuron'.")
         domains = weight_domains(weights, len(widths) + 1)
         if output.gives_numbers:
-            domains = _with_real_output(domains, weights, widths)
+            if not widths:
+                raise InvalidInputError(
+                    "hidden=() has no step neuron and leaves a linear regression. Use a hidden layer, such as (25,), "
+                    "or sklearn.linear_model."
+                )
+            if domains[-1].is_integer and not isinstance(weights, str) and isinstance(weights, Iterable):
+                raise InvalidInputError(f"weights={weights!r}: outputs that are numbers need 'real' as the last entry.")
+            domains = (*domains[:-1], Real())  # a single choice is one for the step neurons
         return cls(n_features, widths, rule, domains, (*(stairs for _ in widths), output), n_outputs, intercept)
 
     @classmethod
     def of_network(cls, network: Network) -> Architecture:
-        """The real networks of the same shape."""
+        """All networks with real weights and the shape of this one."""
         activations = tuple(layer.activation for layer in network.layers)
         domains = weight_domains("real", len(activations))
         return cls(network.n_features, network.widths[:-1], "neuron", domains, activations, network.widths[-1])
@@ -85,23 +91,19 @@ class Architecture:
 
     @property
     def fixed_threshold(self) -> float | None:
-        """The number that all thresholds have, or None if thresholds are learned."""
+        """The number that all thresholds are fixed to, or None if they are learned."""
         return None if isinstance(self.threshold, str) else self.threshold
 
     @property
     def has_integers(self) -> bool:
-        """Whether some layer's weights are integers."""
+        """Whether the weights of some layer are integers."""
         return any(domain.is_integer for domain in self.domains)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is all steps with one output bit and real weights: what the fast searches take."""
-        return (
-            self.activation == STEP
-            and self.output == STEP
-            and self.n_outputs == 1
-            and all(isinstance(domain, Real) for domain in self.domains)
-        )
+        """Whether all neurons are steps with real weights and there is one output bit, as the fast searches require."""
+        has_steps = self.activation == STEP and self.output == STEP and self.n_outputs == 1
+        return has_steps and not self.has_integers
 
     def refuses(self, network: Network) -> str | None:
         """Why the network is not one of this architecture, or None if it is."""
@@ -122,36 +124,20 @@ class Architecture:
                 if wanted is not None and (layer.thresholds != wanted).any():
                     return f"its thresholds {layer.thresholds} do not fit threshold={self.threshold!r}"
             if kind.is_compared and self.threshold != "neuron" and (layer.thresholds != layer.thresholds[0]).any():
-                return f"its outputs have thresholds {layer.thresholds} of their own, not threshold={self.threshold!r}"
+                return f"its outputs have different thresholds {layer.thresholds}, not threshold={self.threshold!r}"
             if not domain.contains(layer.weights):
                 return f"its weights are not {domain.name}"
         return None
 
 
-def _with_real_output(
-    domains: tuple[WeightDomain, ...], weights: object, hidden: tuple[int, ...]
-) -> tuple[WeightDomain, ...]:
-    """One choice for all layers is one for the step neurons; outputs that are numbers have real weights."""
-    if not hidden:
-        raise InvalidInputError(
-            "hidden=() has no step neuron, and what is left is linear regression. Use a hidden layer, such as (25,), "
-            "or sklearn.linear_model."
-        )
-    if not isinstance(weights, str) and isinstance(weights, Iterable) and domains[-1].is_integer:
-        raise InvalidInputError(f"weights={weights!r}: outputs that are numbers have real weights; use 'real' last.")
-    return (*domains[:-1], Real())
-
-
 def checked_hidden(hidden: object) -> tuple[int, ...]:
-    widths: tuple[object, ...] = (hidden,)
-    if isinstance(hidden, Iterable) and not isinstance(hidden, str):
-        widths = tuple(hidden)
+    widths: Any = tuple(hidden) if isinstance(hidden, Iterable) and not isinstance(hidden, str) else (hidden,)
     if not all(is_integer(width) and width >= 1 for width in widths):
         raise InvalidInputError(
-            f"hidden={hidden!r} must be a tuple of positive integers, one a hidden layer, "
+            f"hidden={hidden!r} must be a tuple of positive integers, one per hidden layer, "
             f"such as (25,) or (5, 5); () is a single neuron."
         )
-    return tuple(int(width) for width in widths if is_integer(width))
+    return tuple(map(int, widths))
 
 
 def checked_threshold(threshold: object) -> Threshold:

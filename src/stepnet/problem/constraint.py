@@ -1,12 +1,12 @@
-"""Constraints on networks: how many weights may be non-zero, and restrictions of the user.
+"""Constraints on networks: limits on the number of non-zero weights, and restrictions given by the user.
 
-A weight has a name: (layer, neuron, input), layers counted from 1, neurons and inputs from 0; inputs of
-the first layer also have the names of features. A real step neuron may be multiplied by any positive
-number without changing an answer, so its constraints must not change either: they concern one neuron and
-have 0 on the right. Integer weights, and real weights of outputs that are numbers, take any.
+A weight is named (layer, neuron, input): layers count from 1, neurons and inputs from 0, and inputs of the first layer
+also go by feature names. A real step neuron may be multiplied by any positive number without changing an answer, so a
+constraint on it must allow that too: it concerns one neuron and has 0 on the right. Integer weights, and real weights
+of outputs that are numbers, may have any linear constraint.
 
-Restrictions that are linear in weights give rows. Others look at the rows of the data and what the network answers:
-they are asked where a loss is evaluated.
+Restrictions that are linear in the weights become rows of programs. Others depend on the rows of the data and the
+answers of the network, and are checked where a loss is evaluated.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,16 +25,15 @@ from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.runtime.numbers import is_finite_number, is_integer
 
-_TOLERANCE = 1e-6  # relative: solvers keep rows of several weights up to some rounding
-_ROUNDING = 1e-9  # relative, of a single weight
+_TOLERANCE = 1e-6  # relative: solvers satisfy rows of several weights up to rounding
+_ROUNDING = 1e-9  # relative, for a single weight
 
 Name = tuple[int, int, int]  # layer from 0, neuron, input
-Sparsity = int | tuple[int | None, ...] | Literal["fewest"] | None
 
 
 @dataclass(frozen=True)
 class Row:
-    """lower <= Σ coefficient · weight <= upper, with what the user calls it."""
+    """lower <= Σ coefficient · weight <= upper, with a name for messages."""
 
     name: str
     terms: tuple[tuple[Name, float], ...]
@@ -45,7 +44,7 @@ class Row:
         return float(sum(c * weights[k][j, i] for (k, j, i), c in self.terms))
 
     def holds(self, weights: Sequence[Floats]) -> bool:
-        """Exactly for the sign of a single weight, else up to a little of what the row adds up."""
+        """Exact for the sign of a single weight, otherwise up to a tolerance relative to the terms of the row."""
         value = self.value(weights)
         slack = max((abs(side) for side in (self.lower, self.upper) if np.isfinite(side)), default=0.0)
         if len(self.terms) > 1:
@@ -55,17 +54,17 @@ class Row:
 
 
 class Restriction:
-    """What a network must keep to: linear rows of its weights, or whatever can be read off its answers."""
+    """A condition on networks: linear rows of its weights, or a property of its answers."""
 
-    needs_rows: ClassVar[bool] = False  # whether it looks at rows and answers, which programs and proofs do not know
-    holds_in_votes: ClassVar[bool] = False  # whether a vote keeps it if all of its members do
+    needs_rows: ClassVar[bool] = False  # whether it depends on answers, which programs and proofs do not support
+    holds_in_votes: ClassVar[bool] = False  # whether a vote satisfies it if all of its members do
 
     def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
-        """Those that weights must satisfy."""
+        """The linear constraints on the weights."""
         return []
 
     def refuses(self, network: Network, dataset: Dataset) -> str | None:
-        """Where it needs rows: why the network is not admitted, or None if it is."""
+        """Why the network is not admitted, or None if it is; called only if it needs rows."""
         return None
 
 
@@ -80,7 +79,7 @@ class Constraint(Restriction):
     lower, upper : float
         At least one of them.
     name : str
-        What error messages call it.
+        For error messages.
 
     Examples
     --------
@@ -97,13 +96,14 @@ class Constraint(Restriction):
     holds_in_votes = True
 
     def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
-        title = self.name or f"{self.lower:g} <= {self.terms} <= {self.upper:g}"
+        title = self.name or f"{self.lower} <= {self.terms} <= {self.upper}"
+        sides = [side for side in (self.lower, self.upper) if side not in (-np.inf, np.inf)]
+        if not sides or not all(map(is_finite_number, sides)):
+            raise InvalidInputError(f"constraint {title!r} needs a number for lower, upper or both.")
         if not isinstance(self.terms, Mapping) or not self.terms:
             raise InvalidInputError(f"constraint {title!r} needs terms such as {{(1, 0, 'age'): 1.0}}.")
         if not all(is_finite_number(c) for c in self.terms.values()) or self.lower > self.upper:
             raise InvalidInputError(f"constraint {title!r} needs finite coefficients and lower <= upper.")
-        if np.isnan([self.lower, self.upper]).any() or np.isinf([self.lower, self.upper]).all():
-            raise InvalidInputError(f"constraint {title!r} needs a number as lower, as upper, or both.")
         names = [(_resolved(weight, title, architecture, feature_names), c) for weight, c in self.terms.items()]
         terms = tuple((name, float(c)) for name, c in names if c)
         _check_scale(title, terms, self.lower, self.upper, architecture)
@@ -114,18 +114,16 @@ class Constraint(Restriction):
 class Raises(Restriction):
     """The input may only raise the score: no answer falls as the input grows.
 
-    That is sure if its weights in the first layer and all weights above are not negative; networks
-    that are monotone in another way are left out.
+    This is ensured by non-negative weights of the input in the first layer and non-negative weights in all layers
+    above; networks that are monotone for another reason are excluded.
     """
 
     feature: int | str
     _sign: float = field(default=1.0, init=False, repr=False)
 
     def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
-        word = "raise" if self._sign > 0 else "lower"
-        title = f"{self.feature} may only {word} the score"
-        values = architecture.activation.values
-        output = architecture.output
+        title = f"{self.feature} may only {'raise' if self._sign > 0 else 'lower'} the score"
+        values, output = architecture.activation.values, architecture.output
         if not (output.has_levels or output.gives_numbers) or list(values) != sorted(values):
             raise InvalidInputError(
                 f"constraint {title!r} needs one score and neurons whose values rise. Use output='ordinal', and a "
@@ -148,12 +146,12 @@ class Lowers(Raises):
 
 @dataclass(frozen=True)
 class Constraints:
-    """All of them: rows, how many weights may be non-zero in each layer and in all, and what the user gave."""
+    """All constraints of a problem: rows, limits on non-zero weights per layer and in total, and what the user gave."""
 
     rows: tuple[Row, ...] = ()
     layer_limits: tuple[int | None, ...] = ()
     total_limit: int | None = None
-    fewest: bool = False  # of all networks with the least loss one with the fewest non-zero weights
+    fewest: bool = False  # among networks with the least loss, prefer the fewest non-zero weights
     restrictions: tuple[Restriction, ...] = ()
 
     @classmethod
@@ -164,7 +162,7 @@ class Constraints:
         constraints: object = None,
         feature_names: Sequence[str] | None = None,
     ) -> Constraints:
-        """From what a user typed, checked."""
+        """From parameters as given by a user, checked."""
         given = () if constraints is None else constraints
         if isinstance(given, Restriction):
             given = (given,)
@@ -185,7 +183,7 @@ class Constraints:
         if len(limits) == n_layers and all(one is None or (is_integer(one) and one >= 0) for one in limits):
             return made(layer_limits=limits)
         raise InvalidInputError(
-            f"sparsity={sparsity!r} must be the largest number of non-zero weights in all layers, a tuple of such "
+            f"sparsity={sparsity!r} must be the largest total number of non-zero weights, a tuple of such "
             f"numbers (or None), one for each of the {n_layers} layers, 'fewest', or None."
         )
 
@@ -196,12 +194,12 @@ class Constraints:
 
     @property
     def restrict_weights(self) -> bool:
-        """Whether some are not for their weights."""
+        """Whether weights alone exclude some networks."""
         return bool(self.rows or self.has_limits)
 
     @property
     def need_rows(self) -> bool:
-        """Whether some are not for what they answer."""
+        """Whether answers exclude some networks."""
         return any(one.needs_rows for one in self.restrictions)
 
     @property
@@ -209,16 +207,16 @@ class Constraints:
         return self.total_limit is not None or any(limit is not None for limit in self.layer_limits)
 
     def touch(self, layer: int) -> bool:
-        """Whether weights of a layer are restricted."""
+        """Whether the weights of a layer are restricted."""
         limited = self.total_limit is not None or (self.layer_limits and self.layer_limits[layer] is not None)
         return bool(limited or any(k == layer for row in self.rows for (k, _, _), _ in row.terms))
 
     def join(self, layer: int) -> bool:
-        """Whether a row speaks of several weights, one of them of this layer."""
+        """Whether a row combines several weights, one of them from this layer."""
         return any(len(row.terms) > 1 and any(k == layer for (k, _, _), _ in row.terms) for row in self.rows)
 
     def room(self, weights: Sequence[Floats], layer: int) -> float:
-        """How many more weights of a layer may be non-zero."""
+        """How many more weights of a layer may become non-zero."""
         counts = [int(np.count_nonzero(one)) for one in weights]
         room = np.inf if self.total_limit is None else self.total_limit - sum(counts)
         limit = self.layer_limits[layer] if self.layer_limits else None
@@ -227,9 +225,8 @@ class Constraints:
     def refuses(self, network: Network, dataset: Dataset) -> str | None:
         """Why the network is not admitted, or None if it is."""
         weights = [layer.weights for layer in network.layers]
-        for k in range(len(weights)):
-            if self.room(weights, k) < 0:
-                return f"it has {network.n_weights} non-zero weights, more than its sparsity allows"
+        if any(self.room(weights, k) < 0 for k in range(len(weights))):
+            return f"it has {network.n_weights} non-zero weights, more than its sparsity allows"
         for row in self.rows:
             if not row.holds(weights):
                 return f"it breaks the constraint {row.name!r}"
@@ -245,7 +242,7 @@ def _resolved(
 ) -> tuple[int, int, int]:
     if not isinstance(weight, tuple) or len(weight) != 3 or not (is_integer(weight[0]) and is_integer(weight[1])):
         raise InvalidInputError(
-            f"constraint {title!r}: {weight!r} is no weight; name one as (layer, neuron, input), such as (1, 0, 'age')."
+            f"constraint {title!r}: {weight!r} is not a weight; name one as (layer, neuron, input), like (1, 0, 'age')."
         )
     layer, neuron, source = weight
     n_layers = len(architecture.widths)
@@ -273,15 +270,12 @@ def _input(source: Any, title: str, n_inputs: int, names: Sequence[str] | None) 
 def _check_scale(
     title: str, terms: tuple[tuple[Name, float], ...], lower: float, upper: float, architecture: Architecture
 ) -> None:
-    """Real step neurons have no scale of their own."""
-    neurons = {(k, j) for (k, j, _), _ in terms}
-    is_free = [
-        not architecture.domains[k].is_integer and not architecture.activations[k].gives_numbers for k, _ in neurons
-    ]
-    sides = [side for side in (lower, upper) if np.isfinite(side)]
-    if any(is_free) and (len(neurons) > 1 or any(sides)):
+    """Reject constraints on real step neurons that depend on their scale."""
+    neurons, kinds = {(k, j) for (k, j, _), _ in terms}, architecture.activations
+    has_free = any(not architecture.domains[k].is_integer and not kinds[k].gives_numbers for k, _ in neurons)
+    if has_free and (len(neurons) > 1 or any(side for side in (lower, upper) if np.isfinite(side))):
         raise InvalidInputError(
             f"constraint {title!r}: real weights of a step neuron can be multiplied by any positive number, so a "
             f"constraint on them must concern one neuron and have 0 on the right. Use weights='ternary' or "
-            f"Integers(P) for other ones."
+            f"Integers(P) for other constraints."
         )

@@ -1,4 +1,4 @@
-"""Constraints on weights as columns and rows of a program; ``columns`` are those of the weights, layer by layer."""
+"""Constraints on weights as columns and rows of a program; ``columns`` are the weights, layer by layer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stepnet.solvers.model import ModelBuilder, Variables
 
 
 def add_halves(model: ModelBuilder, name: str, columns: Variables, domain: WeightDomain) -> Variables | None:
-    """w = 2 b - 1 with bits b, where weights are -1 or 1 alone; else nothing."""
+    """w = 2 b - 1 with bits b, if the weights are -1 or 1; otherwise None."""
     if not (domain.is_integer and domain.stride == 2):
         return None
     bits = model.add_columns(name, columns.shape, 0, 1, integer=True)
@@ -21,12 +21,9 @@ def add_halves(model: ModelBuilder, name: str, columns: Variables, domain: Weigh
 
 
 def add_used(
-    model: ModelBuilder,
-    columns: Sequence[Variables],
-    limits: Sequence[tuple[float, float]],
-    constraints: Constraints,
+    model: ModelBuilder, columns: Sequence[Variables], limits: Sequence[tuple[float, float]], constraints: Constraints
 ) -> list[Variables]:
-    """For every weight whether it is used, n with lower n <= w <= upper n, and how many may be."""
+    """A bit n for every weight with lower n <= w <= upper n, and the limits on the number of these bits."""
     used = []
     for k, (block, (lower, upper)) in enumerate(zip(columns, limits, strict=True)):
         is_used = model.add_columns(f"n{k + 1}", block.shape, 0, 1, integer=True)

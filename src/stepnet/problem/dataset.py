@@ -1,9 +1,10 @@
-"""Dataset: the rows a network is trained on, in one fixed form."""
+"""Dataset: training rows in a canonical form."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,25 +13,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats, quantum
+from stepnet.model.arithmetic import Bools, Floats, Ints, quantum
 
-Targets = NDArray[Any]  # (rows,) codes of classes in int16, since there may be millions; or (rows × outputs) numbers
-Numbers = NDArray[np.int64]  # of rows
+Targets = NDArray[Any]  # (rows,) class codes in int16, since there may be millions; or rows × outputs of numbers
 
 _CHUNK = 10_000  # rows
-_SMALLEST, _LARGEST = 1e-100, 1e100  # of numbers to predict
-_HEAVIEST = 1e300  # that all rows may weigh together
-_FINEST_GRID = 2.0**24  # steps of a grid in all weights; with more, rounding could skip one
+_SMALLEST, _LARGEST = 1e-100, 1e100  # of the largest target
+_HEAVIEST = 1e300  # total weight of all rows
+_FINEST_GRID = 2.0**24  # steps of the grid in the total weight; with more, rounding could skip one
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Distinct rows with weights and what belongs to them: the code of a class, or the numbers to predict.
+    """Distinct rows with weights and targets: class codes, or numbers to predict.
 
-    Equal rows of one class (or equal numbers) are merged (their weights add up), rows of weight zero are dropped, and
-    the order is fixed, so that the same data in another order are the same data set. The order is as
-    good as random: the first rows are a fair sample. Rows in float32 stay so, to save memory.
-    Where rows have ``radii`` of their own, how far each may be moved, rows of different radii are not merged.
+    Equal rows with equal targets are merged and their weights added, rows of weight zero are dropped, and the order is
+    canonical: the same data in another order are the same data set. The order is as good as random, so the first rows
+    are representative. Rows in float32 stay so, to save memory. Rows with different ``radii`` (how far each may be
+    perturbed) are not merged.
     """
 
     X: Floats
@@ -42,21 +42,21 @@ class Dataset:
     def from_rows(
         cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, radii: Floats | None = None
     ) -> Dataset:
-        """With the codes 0, 1, ... of classes."""
+        """From class codes 0, 1, ..."""
         return cls._of(X, np.asarray(y).astype(np.int16), sample_weight, radii)
 
     @classmethod
     def from_numbers(
         cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, radii: Floats | None = None
     ) -> Dataset:
-        """With numbers to predict: one a row, or a row of them."""
+        """From numbers to predict: one or several per row."""
         numbers = np.asarray(y, dtype=np.float64)
         if not np.isfinite(numbers).all():
             raise InvalidInputError("targets must be finite; impute or drop NaN and infinity first.")
         largest = np.abs(numbers).max(initial=0.0)
         if largest and not _SMALLEST < largest < _LARGEST:
             raise InvalidInputError(
-                f"targets are as large as {largest:g}, and their squares leave the floats; rescale them to about 1."
+                f"targets are as large as {largest:g}, and their squares are not floats; rescale them to about 1."
             )
         return cls._of(X, (numbers[:, None] if numbers.ndim == 1 else numbers) + 0.0, sample_weight, radii)
 
@@ -77,17 +77,15 @@ class Dataset:
             raise InvalidInputError("there are no rows of positive weight; give at least one.")
         if weights.max() > _HEAVIEST / len(weights):
             raise InvalidInputError(
-                f"sample weights are as large as {weights.max():g}, and their sums leave the floats; rescale them."
+                f"sample weights are as large as {weights.max():g}, and their sums overflow; rescale them."
             )
-        order = _fixed_order(X, y, weights, radii)
+        keys = [*([] if radii is None else [radii]), *np.atleast_2d(y.T)]
+        order = _canonical_order(X, [weights, *keys])
         order = order[weights[order] > 0]
         X, y, weights = X[order], y[order], weights[order]
         radii = None if radii is None else radii[order]
         X += 0.0  # -0.0 becomes 0.0
-        is_first = _differs_from_previous(X)
-        for column in [*_columns(y), *([] if radii is None else [radii])]:
-            is_first[1:] |= column[1:] != column[:-1]
-        first = np.flatnonzero(is_first)
+        first = np.flatnonzero(_differs_from_previous([*X.T, *(key[order] for key in keys)]))
         if len(first) < len(X):
             X, y = X[first], y[first]
         return cls(X, y, np.add.reduceat(weights, first), None if radii is None else radii[first])
@@ -102,14 +100,14 @@ class Dataset:
 
     @cached_property
     def group(self) -> NDArray[np.int32]:
-        """For each row the number of its group of equal rows, whatever their class."""
-        return np.cumsum(_differs_from_previous(self.X), dtype=np.int32) - np.int32(1)
+        """For each row the index of its group of equal rows, of any class."""
+        return np.cumsum(_differs_from_previous(list(self.X.T)), dtype=np.int32) - np.int32(1)
 
     @cached_property
-    def is_heaviest(self) -> NDArray[np.bool_]:
-        """For each row whether its class is the heaviest of its group of equal rows (the lowest code among equals)."""
+    def is_heaviest(self) -> Bools:
+        """For each row, whether its class is the heaviest in its group of equal rows (in a tie, the lowest code)."""
         weights: Floats = self.weights
-        if self.radii is not None:  # rows of one class may then be equal and not merged
+        if self.radii is not None:  # then equal rows of one class may not be merged
             _, number = np.unique(np.column_stack([self.group, self.y]), axis=0, return_inverse=True)
             weights = np.bincount(number.ravel(), weights).astype(np.float64)[number.ravel()]
         order = np.lexsort((self.y, -weights, self.group))
@@ -122,10 +120,7 @@ class Dataset:
 
     @cached_property
     def granularity(self) -> float:
-        """The largest number that divides every weight, or 0.0 if it is too fine to be of use.
-
-        The weight of any rows is a multiple of it.
-        """
+        """The largest number that divides every weight, and so every loss; 0.0 if it is too small to be useful."""
         grid = quantum(self.weights)
         with np.errstate(over="ignore"):  # too fine as well
             integers = np.ldexp(self.weights, -grid)
@@ -138,7 +133,7 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Names the data, whatever the order of their rows."""
+        """Identifies the data, independent of the order of their rows."""
         digest = hashlib.sha256(f"{self.X.shape}".encode())
         for first in range(0, self.n_rows, _CHUNK):  # a copy of all rows would be large
             digest.update(self.X[first : first + _CHUNK].astype(np.float64).tobytes())
@@ -149,13 +144,12 @@ class Dataset:
         return digest.hexdigest()[:16]
 
 
-def _fixed_order(X: Floats, y: Targets, weights: Floats, radii: Floats | None) -> Numbers:
-    """An order of the rows that does not depend on the order they came in; equal rows are neighbours.
+def _canonical_order(X: Floats, keys: Sequence[NDArray[Any]]) -> Ints:
+    """An order that does not depend on the order in which rows were given; equal rows are neighbours.
 
-    By a hash of each row, which is much faster than to compare rows; should two different rows share
-    one, all are compared after all.
+    Rows are sorted by hashes, much faster than by comparison, and by ``keys`` among equals; if two different rows have
+    the same hash, all rows are compared.
     """
-    keys = (weights, *([] if radii is None else [radii]), *_columns(y))
     hashes = np.zeros(len(X), dtype=np.uint64)
     for column in X.T:
         hashes ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
@@ -168,14 +162,10 @@ def _fixed_order(X: Floats, y: Targets, weights: Floats, radii: Floats | None) -
     return order
 
 
-def _columns(y: Targets) -> list[NDArray[Any]]:
-    return [y] if y.ndim == 1 else list(y.T)
-
-
-def _differs_from_previous(X: Floats) -> NDArray[np.bool_]:
-    """For each row whether it differs from the one before; column by column, to need little memory."""
-    differs = np.zeros(len(X), dtype=bool)
+def _differs_from_previous(columns: Sequence[NDArray[Any]]) -> Bools:
+    """For each row whether it differs from the previous one; column by column, to need little memory."""
+    differs = np.zeros(len(columns[0]), dtype=bool)
     differs[0] = True
-    for column in X.T:
+    for column in columns:
         differs[1:] |= column[1:] != column[:-1]
     return differs

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,7 +24,9 @@ from stepnet.uncertainty.scenarios import Scenarios
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import Worst
 
-_REMEMBERED = 4  # losses and worst cases
+_REMEMBERED = 4  # networks whose losses and worst cases are kept
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -34,13 +38,14 @@ class Problem:
     loss: Loss = MISCLASSIFIED
     constraints: Constraints = UNCONSTRAINED
     uncertainty: Uncertainty | Scenarios | None = None
-    units: Scaling | None = None  # those of another problem, where the two are compared
+    units: Scaling | None = None  # those of another problem that this one is compared with
+    _losses: list[tuple[Network, float]] = field(default_factory=list, init=False, repr=False, compare=False)
+    _worst_cases: list[tuple[Network, Worst]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def evaluate(self, network: Network) -> float:
-        """The loss of a network, in exact arithmetic: the only source of a loss.
+        """The loss of a network in exact arithmetic: every reported loss comes from here.
 
-        Where rows are uncertain, that of the worst case; a row whose worst case was not settled counts with what
-        it may cost at most.
+        With uncertain rows, the worst-case loss; a row whose worst case is not settled counts with its upper bound.
         """
         loss = self.price(network)
         if math.isinf(loss) and (reason := self.refuses(network)) is not None:
@@ -48,18 +53,8 @@ class Problem:
         return loss
 
     def price(self, network: Network) -> float:
-        """The loss of a network, infinite where the constraints do not admit it: they know what it answers."""
-        for other, loss in self._losses:
-            if other is network:
-                return loss
-        loss = self._price(network)
-        self._losses[:] = [*self._losses[-_REMEMBERED + 1 :], (network, loss)]
-        return loss
-
-    @cached_property
-    def _losses(self) -> list[tuple[Network, float]]:
-        """Of the last networks, which are often asked for again; networks do not change."""
-        return []
+        """The loss of a network; infinite if the constraints do not admit it."""
+        return _remembered(self._losses, network, self._price)
 
     def _price(self, network: Network) -> float:
         if (reason := self.architecture.refuses(network)) is not None:
@@ -77,39 +72,38 @@ class Problem:
         return loss + self.loss.penalty(network.layers[-1].weights)
 
     def worst_case(self, network: Network) -> Worst:
-        """What each row costs after the worst move that its set allows, and where; remembered for a few networks."""
-        if not isinstance(self.uncertainty, Uncertainty):
-            raise InvalidInputError("a worst case needs an uncertainty set, such as Ball('linf', 0.1).")
-        for other, worst in self._worst_cases:
-            if other is network:
-                return worst
-        worst = self.loss.worst_case(network, self.uncertainty, self.dataset, self.radii)
-        self._worst_cases[:] = [*self._worst_cases[-_REMEMBERED + 1 :], (network, worst)]
-        return worst
-
-    @cached_property
-    def _worst_cases(self) -> list[tuple[Network, Worst]]:
-        return []
+        """The cost of each row under the worst perturbation that its set allows, and the perturbed rows."""
+        perturbations, dataset = self.perturbations, self.dataset
+        return _remembered(
+            self._worst_cases, network, lambda one: self.loss.worst_case(one, perturbations, dataset, self.radii)
+        )
 
     def total(self, costs: Floats) -> float:
-        """Costs of rows times their weights."""
+        """The sum of the costs of rows times their weights."""
         return math.fsum(self.dataset.weights * costs)
 
     @property
     def radii(self) -> Floats:
-        """How far each row may be moved."""
+        """How far each row may be perturbed."""
         if self.dataset.radii is not None:
             return self.dataset.radii
         return np.full(self.dataset.n_rows, getattr(self.uncertainty, "radius", 0.0))
 
     @property
+    def perturbations(self) -> Uncertainty:
+        """The uncertainty set of the rows."""
+        if not isinstance(self.uncertainty, Uncertainty):
+            raise InvalidInputError("a worst case needs an uncertainty set, such as Ball('linf', 0.1).")
+        return self.uncertainty
+
+    @property
     def is_uncertain(self) -> bool:
-        """Whether rows may be moved within a set of infinitely many points."""
+        """Whether rows may be perturbed within a set of infinitely many points."""
         return isinstance(self.uncertainty, Uncertainty)
 
     @property
     def scenarios(self) -> Scenarios | None:
-        """What the rows stand for, where they are points of fewer rows."""
+        """The scenarios, if the rows of the data set are scenarios of fewer rows; otherwise None."""
         return self.uncertainty if isinstance(self.uncertainty, Scenarios) else None
 
     @property
@@ -131,7 +125,7 @@ class Problem:
 
     @property
     def refuses_proofs(self) -> str:
-        """Why neither programs nor proofs take it, whatever its size; nothing if some may."""
+        """Why neither programs nor proofs accept the problem, at any size; empty if some may."""
         output, way_out = self.architecture.output, "Use method='search'."
         if self.loss.weighs_answers:
             return f"loss={self.loss.name!r} is not written as a program or a proof. {way_out}"
@@ -143,17 +137,17 @@ class Problem:
 
     @property
     def is_plain(self) -> bool:
-        """Whether misclassified rows of steps with real weights are all there is: what the fast searches take."""
+        """Whether it counts errors of real step neurons, without constraints and perturbations: for fast searches."""
         return self.has_plain_steps and self.uncertainty is None
 
     @property
     def has_plain_steps(self) -> bool:
-        """The same, whether or not rows are uncertain."""
+        """The same, but perturbations are allowed."""
         return self.architecture.is_plain and self.loss.counts_errors and not self.constraints.restrict
 
     @cached_property
     def accuracy(self) -> Accuracy:
-        """How finely losses are told apart."""
+        """Which losses count as different."""
         if self.scenarios is not None:
             first = np.unique(self.scenarios.owners, return_index=True)[1]
             owners = Dataset(self.dataset.X[first], self.dataset.y[first], self.scenarios.weights)
@@ -162,10 +156,10 @@ class Problem:
 
     @cached_property
     def scaling(self) -> Scaling:
-        """The units the programs work in: those of the rows unless other ones are safe.
+        """The units of the programs: those of the rows, or other ones where that is safe.
 
-        Real weights take up any scaling of a feature. A shift needs a threshold of its own in every
-        neuron. Discrete weights take up neither: there all features get one factor that makes them integers.
+        Real weights absorb any scaling of a feature; a shift needs a learned threshold in every neuron. Discrete
+        weights absorb neither: there all features get one factor that makes them integers.
         """
         if self.units is not None:
             return self.units
@@ -173,15 +167,15 @@ class Problem:
         if architecture.domains[0].is_integer:
             return Scaling.to_integers(self.dataset.X)
         is_free = architecture.threshold == "neuron" and architecture.activations[0].thresholds is None
-        is_free &= not self.constraints.join(0)  # constant features, which centring drops, may help others there
-        # So they may where moves are bound together: without them a ball of a norm only shrinks.
+        is_free &= not self.constraints.join(0)  # constant features, which centring drops, may matter there
+        # They matter, too, where perturbations of features are coupled; a ball of a norm only shrinks without them.
         is_free &= not self.is_uncertain or getattr(self.uncertainty, "is_plain", False)
         return Scaling.fit(self.dataset.X, centre=is_free)
 
     def scaled_rows(self, output_size: float = 1.0) -> list[Row]:
-        """The linear constraints for the weights of a scaled network; features that are not kept have none.
+        """The linear constraints on the weights of a scaled network; dropped features have no weights.
 
-        ``output_size`` is what the weights of the last layer are divided by.
+        The weights of the last layer are divided by ``output_size``.
         """
         positions, last = np.cumsum(self.scaling.kept) - 1, len(self.architecture.widths) - 1
         rows = []
@@ -197,12 +191,22 @@ class Problem:
         return [row for row in rows if row.terms]
 
     def restore(self, network: Network) -> Network:
-        """A network for the scaled rows, as one for the original rows."""
+        """A network for the scaled rows, converted to one for the original rows."""
         return Network((self.scaling.restore(network.layers[0]), *network.layers[1:]))
 
     def scale(self, network: Network) -> Network:
-        """A network for the original rows, as one for the scaled rows."""
+        """A network for the original rows, converted to one for the scaled rows."""
         return Network((self.scaling.scale(network.layers[0]), *network.layers[1:]))
+
+
+def _remembered(memory: list[tuple[Network, T]], network: Network, compute: Callable[[Network], T]) -> T:
+    """The value for a network, from memory if it is one of the last few, which are often asked for again."""
+    for other, value in memory:
+        if other is network:
+            return value
+    value = compute(network)
+    memory[:] = [*memory[-_REMEMBERED + 1 :], (network, value)]
+    return value
 
 
 def _not_admitted(reason: str) -> InvalidInputError:

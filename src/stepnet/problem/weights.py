@@ -14,17 +14,14 @@ from stepnet.runtime.numbers import is_integer
 
 @dataclass(frozen=True)
 class Real:
-    """Any real number; programs normalise them to [-1, 1], which changes no answer."""
+    """Any real number; programs scale weights into [-1, 1], which changes no answer."""
 
     name = "real"
     is_integer = False
     lower, upper, limit = -1.0, 1.0, 1.0
     stride = 0.0
 
-    @property
-    def values(self) -> Floats:
-        """None to choose from: they are not finitely many."""
-        return np.zeros(0)
+    values = np.zeros(0)  # empty: there are infinitely many
 
     def contains(self, weights: Floats) -> bool:
         return True
@@ -57,24 +54,19 @@ class _IntegerDomain:
         return bool((inside & (np.mod(weights - self.lower, self.stride) == 0)).all())
 
     def nearest(self, weights: Floats) -> Floats:
-        """The member closest to each weight."""
+        """The value of the domain closest to each weight."""
         steps = np.round((np.clip(weights, self.lower, self.upper) - self.lower) / self.stride)
         return self.lower + steps * self.stride
 
 
-@dataclass(frozen=True)
 class Integers(_IntegerDomain):
     """The integers -P, ..., P; ``Integers(1)`` are the ternary weights -1, 0, 1."""
-
-    name: str
-    lower: float
-    upper: float
 
     def __init__(self, largest: int) -> None:
         if not is_integer(largest) or largest < 1:
             raise InvalidInputError(f"Integers(P) needs an integer P >= 1; got {largest!r}.")
         name = "ternary" if largest == 1 else f"integers up to {largest}"
-        _IntegerDomain.__init__(self, name, -float(largest), float(largest))
+        super().__init__(name, -float(largest), float(largest))
 
     @property
     def largest(self) -> int:
@@ -93,23 +85,23 @@ _BY_NAME: dict[str, WeightDomain] = {"real": Real(), "binary": BINARY, "sign": S
 
 
 def weight_domain(choice: object) -> WeightDomain:
-    """The domain that a name or a domain object stands for."""
+    """The domain, from a name or an object."""
     if isinstance(choice, str) and choice in _BY_NAME:
         return _BY_NAME[choice]
     if isinstance(choice, Real | _IntegerDomain):
         return choice
     names = ", ".join(map(repr, _BY_NAME))
     raise InvalidInputError(
-        f"weights={choice!r} is not known; choose {names} or Integers(P), or a tuple of them, one a layer."
+        f"weights={choice!r} is not known; choose {names} or Integers(P), or a tuple of them, one per layer."
     )
 
 
 def weight_domains(choice: object, n_layers: int) -> tuple[WeightDomain, ...]:
-    """One domain a layer, from one choice for all or a sequence of choices."""
+    """One domain per layer, from one choice for all layers or a sequence of choices."""
     if isinstance(choice, Sequence) and not isinstance(choice, str):
         if len(choice) != n_layers:
             raise InvalidInputError(
-                f"weights={choice!r} must have one entry a layer, that is {n_layers}: the output layer counts too."
+                f"weights={choice!r} must have one entry per layer, {n_layers} with the output layer."
             )
         return tuple(weight_domain(one) for one in choice)
     return (weight_domain(choice),) * n_layers

@@ -1,1 +1,1 @@
-"""How far rows may be perturbed, and the exact adversary who does it."""
+"""How far rows may be perturbed, and exact worst-case perturbations."""

@@ -1,62 +1,54 @@
-"""The layers above the first: what they answer to levels of the first, and to intervals of levels."""
+"""The layers above the first: their answers to levels of the first layer, and to intervals of levels."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stepnet.model.arithmetic import Floats
-from stepnet.model.intervals import doubt_of, ranges_of_sums
+from stepnet.model.arithmetic import Bools, Floats, Ints, doubt_of, ranges_of_sums
 from stepnet.model.network import Layer, Network
-
-Integers = NDArray[np.int64]
 
 
 class Above:
-    """All methods take many rows at once: arrays of rows × neurons."""
+    """All methods take many rows at once, as arrays of rows × neurons."""
 
     def __init__(self, network: Network) -> None:
         self.first, self.layers = network.layers[0], network.layers[1:]
         self.network = Network(self.layers) if self.layers else None
 
-    def answers(self, levels: Integers) -> Integers:
-        """The code of the class."""
+    def answers(self, levels: Ints) -> Ints:
+        """The codes of classes."""
         if self.network is None:
             return levels[:, 0]
         return np.asarray(self.network.predict(self._outputs(levels)))
 
-    def values(self, levels: Integers) -> Floats:
+    def values(self, levels: Ints) -> Floats:
         """``w·h - t`` of the last layer."""
         assert self.network is not None
         return self.network.values(self._outputs(levels))
 
-    def _outputs(self, levels: Integers) -> Floats:
+    def _outputs(self, levels: Ints) -> Floats:
         return self.first.outputs(levels.astype(np.int16))
 
-    def could_miss(self, low: Integers, high: Integers, classes: Integers) -> NDArray[np.bool_]:
-        """Whether some levels between could be answered otherwise than by the class; if in doubt, yes."""
+    def could_miss(self, low: Ints, high: Ints, classes: Ints) -> Bools:
+        """Whether levels in between could get an answer other than the class; in doubt, yes."""
         if not self.layers:
             return np.asarray((low[:, 0] != classes) | (high[:, 0] != classes))
-        least, most = self._below_last(low, high)
-        last = self.layers[-1]
+        last, (least, most) = self.layers[-1], self._below(-1, low, high)
         return last.activation.could_miss(last.weights, last.thresholds, least, most, classes)
 
-    def value_ranges(self, low: Integers, high: Integers) -> tuple[Floats, Floats]:
-        """Between which ``w·h - t`` of the last layer lies."""
-        least, most = self._below_last(low, high)
-        last = self.layers[-1]
+    def value_ranges(self, low: Ints, high: Ints) -> tuple[Floats, Floats]:
+        """The smallest and largest ``w·h - t`` of the last layer."""
+        last, (least, most) = self.layers[-1], self._below(-1, low, high)
         bottom, top = ranges_of_sums(last.weights, least, most)
         doubt = doubt_of(last.weights, least, most, last.thresholds) * 1e-3
         return bottom - last.thresholds - doubt, top - last.thresholds + doubt
 
-    def sums(self, k: int, low: Integers, high: Integers) -> tuple[Floats, Floats]:
-        """Between which w·h of the neurons of layer k (0 is the first above the first) lies."""
+    def sums(self, k: int, low: Ints, high: Ints) -> tuple[Floats, Floats]:
+        """The smallest and largest w·h of the neurons of layer k (0 is the second layer of the network)."""
         return ranges_of_sums(self.layers[k].weights, *self._below(k, low, high))
 
-    def _below_last(self, low: Integers, high: Integers) -> tuple[Floats, Floats]:
-        return self._below(len(self.layers) - 1, low, high)
-
-    def _below(self, k: int, low: Integers, high: Integers) -> tuple[Floats, Floats]:
+    def _below(self, k: int, low: Ints, high: Ints) -> tuple[Floats, Floats]:
+        """The smallest and largest inputs of layer k."""
         least, most = _ranges(self.first, low, high)
         for layer in self.layers[:k]:
             low, high = layer.activation.level_ranges(layer.weights, layer.thresholds, least, most)
@@ -64,8 +56,8 @@ class Above:
         return least, most
 
 
-def _ranges(layer: Layer, low: Integers, high: Integers) -> tuple[Floats, Floats]:
-    """The least and largest value that neurons hand on at levels between; values need not rise."""
+def _ranges(layer: Layer, low: Ints, high: Ints) -> tuple[Floats, Floats]:
+    """The smallest and largest outputs of neurons at levels in between; values need not rise."""
     values = np.array(layer.activation.values)
     if (np.diff(values) >= 0).all():
         return values[low], values[high]

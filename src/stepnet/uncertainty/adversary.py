@@ -1,17 +1,17 @@
-"""Adversary: the smallest move of a row that changes a network's answer.
+"""Adversary: the smallest perturbation of a row that changes a network's answer.
 
-Every first-layer threshold is a hyperplane. A move changes the answer if it puts the row on sides of the
-hyperplanes from which the layers above answer otherwise. Best-first branch and bound over the sides: a node
-fixes some of them, and its bound is the larger of two radii that nothing in it can undercut,
+Every first-layer threshold is a hyperplane. A perturbation changes the answer if it moves the row to sides of the
+hyperplanes for which the layers above answer differently. The search is best-first branch and bound over the sides: a
+node fixes some of them, and its bound is the larger of two lower bounds on the radius,
 
-    the nearest point on the fixed sides, shown by multipliers (:mod:`stepnet.uncertainty.halfspaces`), and
-    the smallest radius at which the sides in reach, each for itself, could change the answer.
+    the nearest point on the fixed sides, proven by multipliers (:mod:`stepnet.uncertainty.halfspaces`), and
+    the smallest radius at which the sides in reach, taken independently, could change the answer.
 
 A first attack comes from the worst case within growing radii. Sides beyond the best attack are settled, and sides
-that every change of the answer must take are fixed.
+that every change of the answer requires are fixed.
 
-Being below a threshold is relaxed to being at it, so the radius found is a lower bound on every move that
-changes the answer: no smaller one does. Attacks are points strictly on their sides, verified by an exact forward pass.
+Being below a threshold is relaxed to being at or below it, so the radius found is a lower bound on the size of every
+perturbation that changes the answer. Attacks are points strictly on their sides, verified by an exact forward pass.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError, SolverFailure
 from stepnet.model.arithmetic import Floats
@@ -33,11 +32,11 @@ from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import settled, worst_classes
 
-_SAFETY = 1e-12  # relative, taken off distances for their rounding
+_SAFETY = 1e-12  # relative, subtracted from distances for rounding
 _FAR = 1e8  # times the distance of the farthest hyperplane
-_CANDIDATES = 24  # to branch on
+_CANDIDATES = 24  # for branching
 _GROWTH, _GROWTHS, _FIRST_NODES = 1.5, 40, 40
-_NUDGES = (1e-9, 1e-8, 1e-7, 1e-6)  # how far inside its sides an attack begins
+_NUDGES = (1e-9, 1e-8, 1e-7, 1e-6)  # how far inside its sides an attack is placed
 
 
 @dataclass(frozen=True)
@@ -47,13 +46,13 @@ class Attack:
     Attributes
     ----------
     radius : float
-        No move smaller than this changes the answer; infinite if none does.
+        No smaller perturbation changes the answer; infinite if none does.
     point : ndarray or None
-        The row moved so that the answer changes, verified; None if none was found.
+        A perturbed row with another answer, verified; None if none was found.
     size : float
-        The size of that move, at least ``radius`` and nearly equal to it; infinite without a point.
+        The size of this perturbation, at least ``radius`` and nearly equal to it; infinite without a point.
     is_complete : bool
-        False if the search ended at its limit; then ``radius`` is what it had shown by then.
+        False if the search reached its limit; then ``radius`` is what it had proven by then.
     """
 
     radius: float
@@ -63,7 +62,7 @@ class Attack:
 
 
 class Adversary:
-    """Attacks on one network by moves measured as an uncertainty set does; the radius of the set plays no part."""
+    """Attacks on one network; perturbations are measured as in an uncertainty set, whose own radius is ignored."""
 
     def __init__(self, network: Network, uncertainty: Uncertainty, most_nodes: int = 20_000) -> None:
         if network.layers[-1].activation.gives_numbers and len(network.layers) > 1:
@@ -73,7 +72,7 @@ class Adversary:
         self.above = Above(network)
 
     def attack(self, row: Floats, target: int | None = None) -> Attack:
-        """The smallest move that makes the network answer something else than ``target`` (default: its answer)."""
+        """The smallest perturbation with an answer other than ``target`` (default: the answer for the row)."""
         levels = self.network.levels(row[None])
         answer = int(levels[-1][0, 0])
         if target is not None and target != answer:
@@ -121,16 +120,16 @@ class _Branching:
                 except SolverFailure:
                     move = Move(None, bound)
                 if move.delta is None and move.bound > self.farthest:
-                    continue  # there is no move at all, up to rounding
+                    continue  # no perturbation reaches these sides, up to rounding
                 bound, delta = max(bound, move.bound), move.delta
                 if delta is None:
-                    self.radius = min(self.radius, bound)  # undecided: it may be here
+                    self.radius = min(self.radius, bound)  # undecided: the smallest may be here
                     continue
                 if heap and bound > heap[0][0] + 1e-12:
                     heapq.heappush(heap, (bound, next(numbers), sides, delta))
                     continue
             here = self._sides_at(delta, sides)
-            if self._changes(here):
+            if self.adversary.above.answers(self.planes.levels(here[None])[0])[0] != self.answer[0]:
                 self.radius = min(self.radius, bound)
                 self._try(here)
                 if self.size <= bound * (1 + 1e-6):
@@ -144,7 +143,7 @@ class _Branching:
         return Attack(min(radius, self.size * (1 - 1e-9)), self.point, self.size, is_complete)
 
     def _begin(self, lowest: float) -> None:
-        """A first attack: what breaks the row within a radius, for growing radii."""
+        """A first attack: the worst case within growing radii."""
         network, uncertainty = self.adversary.network, self.adversary.uncertainty
         radius = max(lowest, 1e-9)
         for _ in range(_GROWTHS):
@@ -161,13 +160,13 @@ class _Branching:
                 return
 
     def _implied(self, sides: Sides) -> Sides | None:
-        """With those out of reach of anything better settled, and those that every change must take; None if none."""
+        """The sides with those settled or fixed that no better attack can choose; None if none is possible."""
         beyond = (sides == FREE) & (self.distances >= self.size)
         found = settled(self._could, np.where(beyond, self.now, sides).astype(np.int8), 0.5)
         return None if found is None else found[1]
 
     def _could(self, sides: Sides) -> Floats:
-        """For many sides whether they could change the answer, as 0 and 1."""
+        """For many sides, whether they could change the answer, as 0 and 1."""
         low, high = self.planes.levels(sides)
         return self.adversary.above.could_miss(low, high, np.repeat(self.answer, len(sides))).astype(np.float64)
 
@@ -175,36 +174,30 @@ class _Branching:
         return bool((self._sides_at(delta, np.full_like(sides, FREE)) == sides)[sides != FREE].all())
 
     def _nearest(self, sides: Sides, nudge: float = 0.0) -> Move:
-        """Only sides that are crossed ask for a move; those kept are asked too, once something moves."""
+        """The smallest perturbation to the fixed sides; none is needed if the row is on all of them."""
         fixed = np.flatnonzero(sides != FREE)
         if not (sides[fixed] != self.now[fixed]).any() and not nudge:
             return Move(np.zeros(len(self.row)), 0.0)
         halves = self.planes.halfspaces(self.row, sides, fixed)
         if nudge:
             around = 1.0 + np.abs(self.planes.T[fixed]) + np.abs(self.planes.W[fixed]) @ np.abs(self.row)
-            halves = halves.inside(nudge, around)
+            halves = halves._replace(h=halves.h + nudge * around)
         return self.adversary.uncertainty.smallest(self.row, halves)
 
     def _sides_at(self, delta: Floats, sides: Sides) -> Sides:
-        here = self.now
-        if delta.any():
-            here = (self.planes.W @ (self.row + delta) - self.planes.T >= 0).astype(np.int8)
+        here = self.planes.sides_at(self.row + delta) if delta.any() else self.now
         return np.where(sides == FREE, here, sides).astype(np.int8)
 
-    def _changes(self, sides: Sides) -> bool:
-        levels, _ = self.planes.levels(sides[None])
-        return bool(self.adversary.above.answers(levels)[0] != self.answer[0])
-
     def _alone(self, sides: Sides) -> Floats:
-        """For many sides (nodes × hyperplanes) the radius from which the free ones in reach could change the answer.
+        """For many sides (nodes × hyperplanes) the radius from which free sides in reach could change the answer.
 
-        Each counts for itself; infinite if even all of them together could not.
+        Free sides are taken independently; infinite if even all of them together cannot change it.
         """
         n_nodes, n_planes = sides.shape
         order = self.order[np.isfinite(self.distances[self.order])]
         ranks = np.full(n_planes, n_planes)
         ranks[order] = np.arange(len(order))
-        # All prefixes of the nearest sides at once; more loose sides can only do more.
+        # All prefixes of the nearest sides at once: more loose sides can only change more.
         is_loose = (sides[:, None] == FREE) & (ranks < np.arange(len(order) + 1)[:, None])
         tries = np.where(is_loose, FREE, np.where(sides == FREE, self.now, sides)[:, None]).astype(np.int8)
         could = self._could(tries.reshape(-1, n_planes)).reshape(n_nodes, -1) > 0
@@ -214,7 +207,7 @@ class _Branching:
     def _children(
         self, sides: Sides, here: Sides, delta: Floats, bound: float
     ) -> Iterator[tuple[float, Sides, Floats | None]]:
-        """One more side fixed both ways: the one after which both children's bounds promise to rise most."""
+        """Fix one more side both ways: the one for which the bounds of both children are expected to rise most."""
         free = np.flatnonzero((sides == FREE) & np.isfinite(self.distances))
         if not len(free):
             return
@@ -233,9 +226,7 @@ class _Branching:
                 yield float(bounds[number]), children[number], child_delta
 
     def _try(self, sides: Sides) -> None:
-        """A point strictly on these sides, if the exact forward pass agrees that it changes the answer."""
-        low, high = self.adversary.uncertainty.limits(len(self.row))
-        low, high = np.minimum(low, self.row), np.maximum(high, self.row)
+        """Keep a point strictly on these sides if it is nearer and an exact forward pass confirms another answer."""
         for nudge in _NUDGES:
             try:
                 delta = self._nearest(sides, nudge).delta
@@ -243,7 +234,7 @@ class _Branching:
                 continue
             if delta is None:
                 return
-            point: NDArray[np.float64] = np.clip(self.row + delta, low, high)
+            point = self.adversary.uncertainty.clipped(self.row, self.row + delta)
             size = float(self.adversary.uncertainty.size((point - self.row)[None])[0])
             if size < self.size and int(self.adversary.network.predict(point[None])[0]) != self.answer[0]:
                 self.point, self.size = point, size

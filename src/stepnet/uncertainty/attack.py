@@ -1,4 +1,4 @@
-"""Attacks on many rows: how far each can be moved before the answer changes."""
+"""Attacks on many rows: the smallest perturbation of each that changes its answer."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats, Ints
 from stepnet.model.network import Network
 from stepnet.runtime.parallel import in_order
 from stepnet.uncertainty.adversary import Adversary, Attack
@@ -24,22 +24,22 @@ class Attacks:
     Attributes
     ----------
     radii : ndarray of shape (n_rows,)
-        No move smaller than this changes the row's answer; infinite if none does, 0 if it is wrong already.
+        No smaller perturbation changes the row's answer; infinite if none does, 0 if it is already wrong.
     sizes : ndarray of shape (n_rows,)
-        Sizes of the moves found: nearly the radii. Infinite where there is none.
+        Sizes of the perturbations found, nearly the radii; infinite where none was found.
     points : ndarray of shape (n_rows, n_features)
-        The rows moved so that the answer changes, each verified; NaN where there is none.
+        Perturbed rows with another answer, each verified; NaN where none was found.
     are_complete : ndarray of bool
-        False where the search ended at its limit and the radius may be larger.
+        False where the search reached its limit and the radius may be larger.
     """
 
     radii: Floats
     sizes: Floats
     points: Floats
-    are_complete: NDArray[np.bool_]
+    are_complete: Bools
 
     def certified(self, radius: float) -> float:
-        """The share of rows that no move up to this size gets wrong."""
+        """The share of rows that no perturbation up to this size gets wrong."""
         return float((self.radii > radius).mean())
 
 
@@ -54,18 +54,18 @@ def attack(
     high: Any = None,
     n_jobs: int | None = 1,
 ) -> Attacks:
-    """The smallest move of every row that changes the answer, exact.
+    """The smallest perturbation of every row that changes the answer, computed exactly.
 
     Parameters
     ----------
     model : Network or fitted classifier
     X : array-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,), optional
-        True classes (codes, for a Network): rows that are wrong already have radius 0. Without them, the
-        answers of the model count as true.
+        True classes (codes, for a Network): rows that are already wrong have radius 0. Without them, the answers of
+        the model count as true.
     norm : "l1", "l2" or "linf"
     scale, low, high
-        As of :class:`~stepnet.uncertainty.ball.Ball`.
+        As in :class:`~stepnet.uncertainty.ball.Ball`.
     n_jobs : int
         Processes; -1 for all cores.
 
@@ -91,7 +91,7 @@ def attack(
     codes = network.predict(rows) if y is None else _codes(model, y, len(rows))
     # Equal rows of one class are attacked once.
     keys, where = np.unique(np.column_stack([rows, codes]), axis=0, return_inverse=True)
-    n_parts = min(len(keys), max(1, 4 * int(effective_n_jobs(n_jobs)))) if n_jobs != 1 else 1
+    n_parts = max(1, min(len(keys), 4 * int(effective_n_jobs(n_jobs)))) if n_jobs != 1 else 1
     parts = [(adversary, part) for part in np.array_split(keys, n_parts)]
     found = [one for part in in_order(_attack_rows, parts, n_jobs, prefer="processes") for one in part]
     chosen = [found[number] for number in where.ravel()]
@@ -114,7 +114,7 @@ def certified_radius(
     high: Any = None,
     n_jobs: int | None = 1,
 ) -> Floats:
-    """For every row the radius below which no move changes its answer."""
+    """For every row the radius below which no perturbation changes its answer."""
     return attack(model, X, norm=norm, scale=scale, low=low, high=high, n_jobs=n_jobs).radii
 
 
@@ -122,7 +122,7 @@ def _attack_rows(adversary: Adversary, keys: Floats) -> list[Attack]:
     return [adversary.attack(key[:-1], int(key[-1])) for key in keys]
 
 
-def _codes(model: Any, y: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+def _codes(model: Any, y: ArrayLike, n_rows: int) -> Ints:
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
         raise InvalidInputError(f"y must have one class for each of the {n_rows} rows; got shape {labels.shape}.")

@@ -7,21 +7,19 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats, exact_dot, quantum
+from stepnet.model.arithmetic import Bools, Floats, exact_dot, quantum
 from stepnet.runtime.numbers import is_finite_number
 from stepnet.uncertainty.ball_space import BallSpace
-from stepnet.uncertainty.halfspaces import Halfspaces, Move
+from stepnet.uncertainty.halfspaces import UNIT, Halfspaces, Move
 from stepnet.uncertainty.norms.along import DualNorm
 from stepnet.uncertainty.norms.base import DualForm, Norm
 from stepnet.uncertainty.norms.registry import norm_named
 from stepnet.uncertainty.sets import CLOSE, Pairs, Uncertainty, as_matrix, as_numbers
 
-_UNIT = 2.0**-52
-_WORST_CONDITION = 1e4  # of a transform: beyond, its inverse tells too little
-_BITS, _POWER_BITS = 26, 52  # of integers whose differences, and the powers of them, do not overflow
+_WORST_CONDITION = 1e4  # of a transform: beyond, its inverse is too inaccurate
+_BITS, _POWER_BITS = 26, 52  # of integers whose differences, and their powers, do not overflow
 
 
 @dataclass(frozen=True)
@@ -32,11 +30,11 @@ class Ball(Uncertainty):
     ----------
     norm : "l1", "l2" or "linf"
     radius : float
-        The same for all rows; ``fit(..., radius=...)`` gives one for each.
+        The same for all rows; ``fit(..., radius=...)`` sets one per row.
     scale : sequence of float, optional
-        How much a unit of the radius means in each feature; with ``"linf"`` a box.
+        The size of a unit of the radius in each feature; with ``"linf"`` a box.
     low, high : sequence of float or float, optional
-        Disturbed rows stay between them (a row that lies beyond is not pushed further).
+        Perturbed rows stay between them (a row outside is not moved further out).
     transform : square matrix, optional
         Instead of ``scale``; with ``"l2"`` an ellipsoid.
     """
@@ -51,13 +49,13 @@ class Ball(Uncertainty):
     has_radius = True
 
     def __post_init__(self) -> None:
-        _ = self.measure  # looked up now: a wrong name is an error, and a copy elsewhere needs no registry
+        _ = self.measure  # looked up now: a wrong name raises here, and a copy in another process needs no registry
         if not (is_finite_number(self.radius) and self.radius >= 0):
             raise InvalidInputError(f"radius={self.radius!r} must be a number that is not negative.")
         if self.scale is not None:
             object.__setattr__(self, "scale", as_numbers("scale", self.scale))
             if not all(size > 0 and np.isfinite(size) for size in self.scale):
-                raise InvalidInputError(f"scale={self.scale!r} must be positive, one number a feature.")
+                raise InvalidInputError(f"scale={self.scale!r} must be positive, one number per feature.")
         for name in ("low", "high"):
             end = getattr(self, name)
             if end is not None and not is_finite_number(end):
@@ -107,7 +105,7 @@ class Ball(Uncertainty):
 
     @property
     def is_plain(self) -> bool:
-        """Whether a move stays in the ball if one feature does not move after all."""
+        """Whether a perturbation stays in the ball if one of its features is set to 0."""
         return self.transform is None
 
     @property
@@ -124,55 +122,51 @@ class Ball(Uncertainty):
 
     def spread(self, weights: Floats) -> Floats:
         """Weights on δ as weights on z."""
-        spread: Floats = weights * self.scales(weights.shape[1]) if self.transform is None else weights @ self._matrix
-        return spread
+        return np.asarray(weights * self.scales(weights.shape[1]) if self.transform is None else weights @ self._matrix)
 
     def moves(self, z: Floats) -> Floats:
         """δ of each row of ``z``."""
-        moves: Floats = z * self.scales(z.shape[1]) if self.transform is None else z @ self._matrix.T
-        return moves
+        return np.asarray(z * self.scales(z.shape[1]) if self.transform is None else z @ self._matrix.T)
 
     def steps(self, X: Floats, radii: Floats) -> tuple[Floats, Floats]:
-        """How far each feature of each row may move alone, down (not positive) and up."""
+        """How far each feature of each row may be perturbed, down (not positive) and up."""
         low, high = self.limits(X.shape[1])
         reach = np.outer(radii, self.dual_sizes(np.eye(X.shape[1])))
         return np.minimum(0.0, np.maximum(-reach, low - X)), np.maximum(0.0, np.minimum(reach, high - X))
 
     def reach(self, weights: Floats, X: Floats, radii: Floats) -> Floats:
-        """At least max w·δ; exact where rows are not kept in a range, and for ℓ∞ without a transform."""
+        """An upper bound on max w·δ; exact without ranges, and for ℓ∞ without a transform."""
         whole = np.outer(radii, self.dual_sizes(weights))
         if not self.is_clipped:
             return whole
         down, up = self.steps(X, radii)
         boxed = up @ np.maximum(weights, 0.0).T + down @ np.minimum(weights, 0.0).T
-        return np.asarray(np.minimum(whole, boxed * (1 + 4 * weights.shape[1] * _UNIT)))
+        return np.asarray(np.minimum(whole, boxed * (1 + 4 * weights.shape[1] * UNIT)))
 
     def dual_sizes(self, weights: Floats) -> Floats:
         weights = np.asarray(weights, dtype=np.float64)
         spread = np.abs(self.spread(weights))
-        if self.transform is not None:  # where terms cancel, rounding is that of the terms
-            spread = spread + weights.shape[1] * _UNIT * (np.abs(weights) @ np.abs(self._matrix))
-        return np.asarray(self.measure.dual_sizes(spread) * (1 + 4 * weights.shape[1] * _UNIT))
+        if self.transform is not None:  # where terms cancel, their rounding remains
+            spread = spread + weights.shape[1] * UNIT * (np.abs(weights) @ np.abs(self._matrix))
+        return np.asarray(self.measure.dual_sizes(spread) * (1 + 4 * weights.shape[1] * UNIT))
 
     def size(self, moves: Floats) -> Floats:
         z = moves / self.scales(moves.shape[1]) if self.transform is None else moves @ self._inverse.T
         return self.measure.sizes(z)
 
     def contains(self, row: Floats, point: Floats, radius: float) -> bool:
-        low, high = self.limits(len(row))
-        if ((point < np.minimum(low, row)) | (point > np.maximum(high, row))).any():
+        if (point != self.clipped(row, point)).any():
             return False
-        if self.transform is not None:  # its inverse is not exact: keep off the edge
-            return bool(self.size((point - row)[None])[0] <= radius * (1 - 1e-9))
         estimate = float(self.size((point - row)[None])[0])
-        doubt = 8 * len(row) * _UNIT * (estimate + radius)
+        if self.transform is not None:  # its inverse is not exact: keep away from the boundary
+            return estimate <= radius * (1 - 1e-9)
+        doubt = 8 * len(row) * UNIT * (estimate + radius)
         return estimate < radius - doubt or (estimate <= radius + doubt and self._contains_exactly(row, point, radius))
 
     def stays(self, row: Floats, weights: Floats, threshold: float, radius: float, on: bool) -> bool:
         if self.transform is not None:
             return False
-        lead = exact_dot(row, weights) - Fraction(threshold)
-        lead = lead if on else -lead
+        lead = (exact_dot(row, weights) - Fraction(threshold)) * (1 if on else -1)
         if lead < 0:
             return False
         scales, degree = self.scales(len(row)).tolist(), self.measure.degree
@@ -201,9 +195,9 @@ class Ball(Uncertainty):
     def deepest(self, row: Floats, radius: float, halves: Halfspaces) -> Move:
         return BallSpace(self, row, halves).deepest(radius, self.units_of_depth(halves))
 
-    # Two rows that may be moved to a common point.
+    # Two rows that may have a common perturbation.
 
-    def may_meet(self, differences: Floats, radii: Floats) -> NDArray[np.bool_]:
+    def may_meet(self, differences: Floats, radii: Floats) -> Bools:
         sizes = self.size(differences.reshape(-1, differences.shape[-1])).reshape(differences.shape[:-1])
         return np.asarray(sizes <= radii * (1 + CLOSE))
 
@@ -211,16 +205,16 @@ class Ball(Uncertainty):
         share = 0.5 if r_a + r_b == 0 else r_a / (r_a + r_b)
         return np.asarray(a + share * (b - a))
 
-    def surely_meet(self, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_]:
-        """Unless they are near to touching, or ranges play a part."""
+    def surely_meet(self, X: Floats, radii: Floats, pairs: Pairs) -> Bools:
+        """Those whose sets overlap clearly, away from ranges."""
         i, j = pairs
         low, high = self.limits(X.shape[1])
-        is_inside: NDArray[np.bool_] = np.all((low <= X) & (high >= X), axis=1)
+        is_inside: Bools = np.all((low <= X) & (high >= X), axis=1)
         sizes = self.size(X[i] - X[j])
         is_near = (sizes <= (radii[i] + radii[j]) * (1 - CLOSE)) | (sizes <= 0)
         return np.asarray(is_near & is_inside[i] & is_inside[j])
 
-    def meet_on_a_grid(self, X: Floats, radii: Floats, pairs: Pairs) -> NDArray[np.bool_] | None:
+    def meet_on_a_grid(self, X: Floats, radii: Floats, pairs: Pairs) -> Bools | None:
         if self.scale or self.transform or self.is_clipped:
             return None
         grid = min(quantum(X), quantum(radii))

@@ -7,16 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError, SolverFailure
-from stepnet.model.arithmetic import Floats
-from stepnet.uncertainty.halfspaces import Halfspaces, Move
+from stepnet.model.arithmetic import Bools, Floats
+from stepnet.uncertainty.halfspaces import UNIT, Halfspaces, Move
 from stepnet.uncertainty.norms.base import DualForm
 from stepnet.uncertainty.programs import maximise_depth, minimise
 from stepnet.uncertainty.sets import CLOSE, Uncertainty, as_matrix
-
-_UNIT = 2.0**-52
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ class Polyhedron(Uncertainty):
             sizes = np.array([np.inf])
         if not np.isfinite(sizes).all():
             raise InvalidInputError("Polyhedron(A, b) is unbounded; add rows that bound every feature.")
-        object.__setattr__(self, "extent", float(sizes.max()) * (1 + 1e-6) + 1e-9)  # no feature moves further
+        object.__setattr__(self, "extent", float(sizes.max()) * (1 + 1e-6) + 1e-9)  # no feature is perturbed further
 
     extent: float = field(init=False, default=0.0)
 
@@ -62,16 +59,16 @@ class Polyhedron(Uncertainty):
     def require(self, n_features: int) -> None:
         if self.A.shape[1] != n_features:
             raise InvalidInputError(
-                f"Polyhedron(A, b) moves {self.A.shape[1]} features, not {n_features}; give A a column for each."
+                f"Polyhedron(A, b) perturbs {self.A.shape[1]} features, not {n_features}; give A a column for each."
             )
 
     def _supports(self, weights: Floats, extent: float) -> Floats:
-        """max w·δ by the dual: μ >= 0 with Aᵀ μ = w gives w·δ <= μ·b; what rounding leaves of w counts in full."""
+        """max w·δ by duality: μ >= 0 with Aᵀ μ = w gives w·δ <= μ·b; a rest of w left by rounding counts in full."""
         free = np.full(self.A.shape[1], np.inf)
         best = []
         for w in weights:
             size = float(np.abs(w).max()) or 1.0
-            multipliers = np.zeros(len(self.b))  # if the program fails, all of w is rest
+            multipliers = np.zeros(len(self.b))  # if the program fails, the rest is all of w
             try:
                 answer = minimise(-w / size, -self.A, -self.b, -free, free)
                 multipliers = multipliers if answer.point is None else answer.rows * size
@@ -108,7 +105,7 @@ class Polyhedron(Uncertainty):
         least, high = np.append(halves.h, np.zeros(k)), np.full(n + 1, np.inf)
         answer = minimise(np.append(np.zeros(n), 1.0), rows, least, np.append(-high[:n], 0.0), high)
         gain, size = self._shown(halves, answer.rows[: len(halves.h)], answer.rows[len(halves.h) :])
-        bound = 0.0 if gain <= 0 else gain / size * (1 - 4 * _UNIT)
+        bound = 0.0 if gain <= 0 else gain / size * (1 - 4 * UNIT)
         return Move(None if answer.point is None else answer.point[:n], bound)
 
     def deepest(self, row: Floats, radius: float, halves: Halfspaces) -> Move:
@@ -120,39 +117,31 @@ class Polyhedron(Uncertainty):
         return Move(None if answer.point is None else answer.point[:n], gain - radius * size)
 
     def _shown(self, halves: Halfspaces, multipliers: Floats, facets: Floats) -> tuple[float, float]:
-        """λ·h, and what λᵀG δ can be at size 1: μ·b with Aᵀμ = Gᵀλ, and all of what is left of that equation."""
+        """λ·h, and a bound on λᵀG δ at size 1: μ·b with Aᵀμ = Gᵀλ, plus the rest of this equation in full."""
         n_terms = len(multipliers) + len(facets) + halves.G.shape[1] + 4
-        gain = multipliers @ halves.h - multipliers @ (halves.errors + n_terms * _UNIT * np.abs(halves.h))
+        gain = multipliers @ halves.h - multipliers @ (halves.errors + n_terms * UNIT * np.abs(halves.h))
         rest = np.abs(multipliers @ halves.G - facets @ self.A)
-        rest += n_terms * _UNIT * (multipliers @ np.abs(halves.G) + facets @ np.abs(self.A))
-        return float(gain), float(facets @ self.b * (1 + n_terms * _UNIT) + rest.sum() * self.extent)
+        rest += n_terms * UNIT * (multipliers @ np.abs(halves.G) + facets @ np.abs(self.A))
+        return float(gain), float(facets @ self.b * (1 + n_terms * UNIT) + rest.sum() * self.extent)
 
-    # Two rows that may be moved to a common point.
+    # Two rows that may have a common perturbation.
 
-    def may_meet(self, differences: Floats, radii: Floats) -> NDArray[np.bool_]:
+    def may_meet(self, differences: Floats, radii: Floats) -> Bools:
         eye = np.eye(self.A.shape[1])
         up, down = self.dual_sizes(eye), self.dual_sizes(-eye)
         return np.asarray((np.abs(differences) <= (up + down) * (1 + CLOSE)).all(axis=-1))
 
     def common_point(self, a: Floats, b: Floats, r_a: float, r_b: float) -> Floats | None:
-        n, k = len(a), len(self.b)
-        rows = np.vstack([-self.A, -self.A])
+        A, free = np.vstack([self.A, self.A]), np.full(len(a), np.inf)
         least = -np.concatenate([self.b + self.A @ a, self.b + self.A @ b])
-        free = np.full(n + 1, np.inf)
-        slack = np.append(np.zeros(n), -1.0)
-        answer = minimise(slack, np.hstack([rows, -np.ones((2 * k, 1))]), least, -free, free)
-        return None if answer.point is None else answer.point[:n]
+        answer = maximise_depth(-A, least, np.ones(len(A)), -free, free)
+        return None if answer.point is None else answer.point[:-1]
 
     # What weights reach.
 
     def dual_form(self, n_features: int) -> DualForm:
-        """v = Aᵀ μ with μ >= 0 reaches μ·b."""
+        """v = Aᵀ μ with μ >= 0 has v·δ <= μ·b."""
         A, b = self.A, self.b
-        nothing, both = np.zeros(len(b)), np.hstack([A.T, A.T])
-        return DualForm(
-            np.hstack([A.T, np.zeros_like(A.T)]),
-            np.append(b, nothing),
-            np.append(nothing, b),
-            np.vstack([both, -both]),
-            np.zeros(2 * len(b)),
-        )
+        V, both, nothing = np.hstack([A.T, np.zeros_like(A.T)]), np.hstack([A.T, A.T]), np.zeros(len(b))
+        up, down = np.append(b, nothing), np.append(nothing, b)
+        return DualForm(V, up, down, np.vstack([both, -both]), np.zeros(2 * len(b)))

@@ -1,4 +1,4 @@
-"""Small linear programs, many of them: HiGHS directly, several times faster than by scipy."""
+"""Small linear programs, solved by HiGHS directly: several times faster than through SciPy."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _local = threading.local()
 
 
 class Optimum(NamedTuple):
-    """The best point, or None if there is none; and multipliers that show why no point is better.
+    """The best point, or None if there is none, and multipliers that prove it.
 
-    ``rows`` are not negative. ``columns`` are positive where a lower bound matters, negative where an upper one does.
+    ``rows`` are not negative. ``columns`` are positive where a lower bound is active, negative where an upper bound is.
     """
 
     point: Floats | None
@@ -32,7 +32,7 @@ def minimise(cost: Floats, rows: Floats, least: Floats, low: Floats, high: Float
     Raises
     ------
     SolverFailure
-        If nothing is settled.
+        If HiGHS decides nothing.
     """
     m, n = rows.shape
     in_row, in_column = np.nonzero(rows)
@@ -59,15 +59,24 @@ def minimise(cost: Floats, rows: Floats, least: Floats, low: Floats, high: Float
     return Optimum(np.array(solution.col_value, dtype=np.float64), multipliers, cost - multipliers @ rows)
 
 
+def attempted(cost: Floats, rows: Floats, least: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats] | None:
+    """The best point and the multipliers of the rows; None if there is no point, or HiGHS decides nothing."""
+    try:
+        point, multipliers, _ = minimise(cost, rows, least, low, high)
+    except SolverFailure:
+        return None
+    return None if point is None else (point, multipliers)
+
+
 def maximise_depth(rows: Floats, least: Floats, depths: Floats, low: Floats, high: Floats) -> Optimum:
-    """max s with rows x - s · depths >= least and low <= x <= high; s is last, and may be negative."""
+    """max s with rows x - s · depths >= least and low <= x <= high; s comes last and may be negative."""
     cost = np.append(np.zeros(rows.shape[1]), -1.0)
     rows = np.hstack([rows, -depths[:, None]])
     return minimise(cost, rows, least, np.append(low, -np.inf), np.append(high, np.inf))
 
 
 def _solver() -> highspy.Highs:
-    """One a thread: to make one takes longer than to solve a small program."""
+    """One per thread: creating one takes longer than solving a small program."""
     solver: highspy.Highs | None = getattr(_local, "solver", None)
     if solver is None:
         solver = highspy.Highs()

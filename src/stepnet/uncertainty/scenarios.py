@@ -1,4 +1,4 @@
-"""Scenarios: finitely many points a row, as column-and-constraint generation collects them."""
+"""Scenarios: finitely many perturbations per row, as collected by column-and-constraint generation."""
 
 from __future__ import annotations
 
@@ -6,48 +6,47 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Scenarios:
-    """The rows of a data set as points of fewer owners.
+    """The rows of a data set as perturbed copies of fewer owners.
 
-    An owner costs what the worst of its points does. Where scenarios are ``joint``, as the paper has them, a
-    scenario moves all owners at once, and what counts is the scenario that costs most in all.
+    The cost of an owner is that of its worst copy. If scenarios are ``joint``, as in the paper, a scenario perturbs all
+    owners at once, and the loss is the largest total over the scenarios.
 
     Attributes
     ----------
     owners : ndarray of int
-        Of each row of the data set.
+        The owner of each row of the data set.
     weights : ndarray
-        Of the owners.
+        The weights of the owners.
     joint : ndarray of int or None
-        The scenario of each row of the data set, where they are joint.
+        The scenario of each row of the data set, if they are joint.
     """
 
-    owners: NDArray[np.int64]
+    owners: Ints
     weights: Floats
-    joint: NDArray[np.int64] | None = None
+    joint: Ints | None = None
 
     @property
     def n_owners(self) -> int:
         return len(self.weights)
 
     def worst_of(self, costs: Floats) -> Floats:
-        """For each owner the largest cost of its points."""
+        """For each owner the largest cost of its copies."""
         worst = np.zeros(self.n_owners)
         np.maximum.at(worst, self.owners, costs)
         return worst
 
     def shared(self, costs: Floats) -> Floats:
-        """For each point what its owner pays; joint scenarios share nothing."""
+        """For each row the cost of its owner; with joint scenarios, its own cost."""
         return costs if self.joint is not None else self.worst_of(costs)[self.owners]
 
     def total(self, costs: Floats) -> float:
-        """Of the costs of all points, without weights."""
+        """The loss, from the costs of all rows without weights."""
         if self.joint is None:
             return math.fsum(self.weights * self.worst_of(costs))
         priced = self.weights[self.owners] * costs

@@ -1,13 +1,13 @@
-"""The worst case of a fixed network: what each row costs after the worst move that its set allows.
+"""The worst case of a fixed network: the cost of each row under the worst perturbation that its set allows.
 
-Hyperplanes of the first layer that are out of reach are settled. Over the sides of the others runs a branch and
-bound: a node fixes some of them, its cost is bounded by letting all others act against the network, a side that
-must be taken for anything worse is fixed, and a linear program finds the point deepest on the fixed sides or shows
-that there is none. Costs count only at points that are in the set, by an exact forward pass. So for every row
+Hyperplanes of the first layer that are out of reach are settled; the search is a branch and bound over the sides of the
+others. A node fixes some of them. Its cost is bounded by the worst choice of all others, a side that every higher cost
+requires is fixed, and a linear program finds the point deepest on the fixed sides or proves that there is none. Costs
+are attained only at points in the set, by an exact forward pass. So for every row
 
-    cost (attained) <= worst case <= upper (shown),
+    cost (attained) <= worst case <= upper (proven),
 
-and nothing lies between unless the search ended early.
+with equality unless the search ended early.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import SolverFailure
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Network
-from stepnet.uncertainty.above import Above, Integers
+from stepnet.uncertainty.above import Above
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
 from stepnet.uncertainty.sets import Uncertainty
 
-Costs = Callable[[Floats, NDArray[np.int64]], Floats]  # from values of the outputs and the numbers of rows
+Costs = Callable[[Floats, Ints], Floats]  # from output values and row indices
 
-MOST_NODES = 1_000  # of one row
-_NODES_IN_ALL, _NODES_A_ROW = 3_000, 4  # numbers, not seconds, so that a loss is the same whenever it is computed
-_SHRINK = (0.0, 4e-16, 4e-15, 1e-12, 2e-9)  # towards the row, until a point is in its set
+_MOST_NODES = 1_000  # per row
+_NODES_IN_ALL, _NODES_A_ROW = 3_000, 4  # not seconds, so that a loss does not depend on the speed of a machine
+_SHRINK = (0.0, 4e-16, 4e-15, 1e-12, 2e-9)  # relative, towards the row, until a point is in its set
 
 
 @dataclass(frozen=True)
 class Worst:
-    """What rows cost in the worst case.
+    """The costs of rows in the worst case.
 
     Attributes
     ----------
     costs : ndarray
-        Attained, each at its row of ``points``.
+        Attained costs, at the rows of ``points``.
     uppers : ndarray
-        No move costs more; equal to ``costs`` where the worst case is known.
+        Upper bounds; equal to ``costs`` where the worst case is known.
     points : ndarray
-        Rows × features: where the costs are attained; the rows themselves where no move costs more. Of a row that
-        is not settled, a point of its set that rounding leaves in doubt, if there is one.
+        Perturbed rows (rows × features) where the costs are attained; the rows themselves if no perturbation costs
+        more. For an undecided row, a point of its set that rounding leaves in doubt, if there is one.
     """
 
     costs: Floats
@@ -63,66 +63,57 @@ def worst_classes(
     uncertainty: Uncertainty,
     X: Floats,
     radii: Floats,
-    classes: NDArray[np.int64],
-    most_nodes: int = MOST_NODES,
+    classes: Ints,
+    most_nodes: int = _MOST_NODES,
 ) -> Worst:
-    """A row costs 1 if a move gets it wrong."""
+    """A row costs 1 if some perturbation gets it wrong."""
     above = Above(network)
 
-    def upper(low: Integers, high: Integers, rows: Integers) -> Floats:
+    def upper(low: Ints, high: Ints, rows: Ints) -> Floats:
         missed = above.could_miss(low, high, classes[rows])
         settled_rows = (low == high).all(axis=1)
-        if settled_rows.any():  # there nothing is in doubt, not even a tie
+        if settled_rows.any():  # exact, even for ties
             missed[settled_rows] = above.answers(low[settled_rows]) != classes[rows[settled_rows]]
         return missed.astype(np.float64)
 
-    def attained(points: Floats, rows: Integers) -> Floats:
+    def attained(points: Floats, rows: Ints) -> Floats:
         return np.asarray(network.predict(points) != classes[rows], dtype=np.float64)
 
     return _Case(network, uncertainty, X, radii, upper, attained, most_nodes).worst()
 
 
-def worst_numbers(
-    network: Network,
-    uncertainty: Uncertainty,
-    X: Floats,
-    radii: Floats,
-    costs: Costs,
-    most_nodes: int = MOST_NODES,
-) -> Worst:
-    """A row costs the sum of ``costs`` over its outputs, each convex in the output's value."""
+def worst_numbers(network: Network, uncertainty: Uncertainty, X: Floats, radii: Floats, costs: Costs) -> Worst:
+    """A row costs the sum of ``costs`` over its outputs, each convex in the value of the output."""
     above = Above(network)
 
-    def upper(low: Integers, high: Integers, rows: Integers) -> Floats:
+    def upper(low: Ints, high: Ints, rows: Ints) -> Floats:
         settled = (low == high).all(axis=1)
         least, most = above.value_ranges(low, high)
         if settled.any():
             least[settled] = most[settled] = above.values(low[settled])
         return np.asarray(np.maximum(costs(least, rows), costs(most, rows)).sum(axis=1))
 
-    def attained(points: Floats, rows: Integers) -> Floats:
+    def attained(points: Floats, rows: Ints) -> Floats:
         return np.asarray(costs(network.values(points), rows).sum(axis=1))
 
-    return _Case(network, uncertainty, X, radii, upper, attained, most_nodes).worst()
+    return _Case(network, uncertainty, X, radii, upper, attained).worst()
 
 
+@dataclass(frozen=True)
 class _Case:
-    """A network on its rows."""
+    """A network and its rows, with upper bounds on costs at levels and the costs at points."""
 
-    def __init__(
-        self,
-        network: Network,
-        uncertainty: Uncertainty,
-        X: Floats,
-        radii: Floats,
-        upper: Callable[[Integers, Integers, Integers], Floats],
-        attained: Callable[[Floats, Integers], Floats],
-        most_nodes: int,
-    ) -> None:
-        self.network, self.uncertainty, self.X, self.radii = network, uncertainty, X, radii
-        self.upper_of, self.attained = upper, attained
-        self.most_nodes = most_nodes
-        self.planes = Hyperplanes(network, uncertainty)
+    network: Network
+    uncertainty: Uncertainty
+    X: Floats
+    radii: Floats
+    upper_of: Callable[[Ints, Ints, Ints], Floats]
+    attained: Callable[[Floats, Ints], Floats]
+    most_nodes: int = _MOST_NODES
+
+    @cached_property
+    def planes(self) -> Hyperplanes:
+        return Hyperplanes(self.network, self.uncertainty)
 
     def worst(self) -> Worst:
         every = np.arange(len(self.X))
@@ -138,14 +129,14 @@ class _Case:
             left -= row.n_nodes
         return Worst(costs, uppers, points)
 
-    def uppers(self, sides: Sides, rows: Integers) -> Floats:
+    def uppers(self, sides: Sides, rows: Ints) -> Floats:
         return self.upper_of(*self.planes.levels(sides), rows)
 
 
 def settled(uppers_of: Callable[[Sides], Floats], sides: Sides, cost: float) -> tuple[float, Sides] | None:
-    """A bound for the sides, with those fixed that anything above ``cost`` must take; None if nothing is above.
+    """A bound for the sides, and the sides with those fixed that a higher cost than ``cost`` requires.
 
-    ``uppers_of`` bounds many sides at once.
+    None if no cost is higher. ``uppers_of`` bounds many sides at once.
     """
     while True:
         free = np.flatnonzero(sides == FREE)
@@ -175,7 +166,6 @@ class _Row:
         self.doubtful: Floats | None = None
         self.n_nodes = 0
         self.away = case.planes.distances(case.planes.W @ self.row - case.planes.T)
-        self.low, self.high = case.uncertainty.limits(len(self.row))
 
     def run(self, most_nodes: int) -> tuple[float, float, Floats]:
         numbers = count()
@@ -184,9 +174,9 @@ class _Row:
         undecided = -np.inf
 
         def push(sides: Sides, delta: Floats | None) -> None:
-            settled = self._settled(sides)
-            if settled is not None:
-                upper, sides = settled
+            found = settled(lambda tries: self.case.uppers(tries, np.full(len(tries), self.number)), sides, self.cost)
+            if found is not None:
+                upper, sides = found
                 agrees = delta is not None and self._holds(sides, delta)
                 heapq.heappush(heap, (-upper, -next(numbers), sides, delta if agrees else None))
 
@@ -208,12 +198,12 @@ class _Row:
                 self._try(delta)
             free = np.flatnonzero(sides == FREE)
             if not len(free):
-                # All sides are taken at a point that did not cost as much: rounding decides here.
+                # All sides are fixed, but the point does not have this cost: rounding leaves it in doubt.
                 undecided = max(undecided, -negative)
                 self.doubtful = self._inside(delta)
                 continue
             chosen, here = self._branch(free, delta)
-            for side in (here, 1 - here):  # the last one comes first
+            for side in (here, 1 - here):  # of equal bounds, the one pushed last is popped first
                 child = sides.copy()
                 child[chosen] = side
                 if self.case.planes.is_ordered(child, chosen):
@@ -222,18 +212,13 @@ class _Row:
             return self.cost, undecided, self.doubtful
         return self.cost, max(self.cost, undecided), self.point
 
-    def _settled(self, sides: Sides) -> tuple[float, Sides] | None:
-        """The bound of a node, and its sides with those that anything worse must take; None if nothing is worse."""
-        return settled(lambda tries: self.case.uppers(tries, np.full(len(tries), self.number)), sides, self.cost)
-
     def _holds(self, sides: Sides, delta: Floats) -> bool:
-        """Whether the moved row lies on the fixed sides."""
-        planes = self.case.planes
-        here = self.now if not delta.any() else (planes.W @ (self.row + delta) - planes.T >= 0).astype(np.int8)
+        """Whether the perturbed row lies on the fixed sides."""
+        here = self.case.planes.sides_at(self.row + delta) if delta.any() else self.now
         return bool(((sides == FREE) | (sides == here)).all())
 
     def _deepest(self, sides: Sides) -> Floats | None:
-        """The point deepest on the sides that were fixed; None if it is shown that there is none."""
+        """The point deepest on the fixed sides; None if it is proven that there is none."""
         fixed = np.flatnonzero((sides != FREE) & (self.reachable == FREE))
         halves = self.case.planes.halfspaces(self.row, sides, fixed)
         move = self.case.uncertainty.deepest(self.row, self.radius, halves)
@@ -244,7 +229,7 @@ class _Row:
         return move.delta
 
     def _try(self, delta: Floats) -> None:
-        """Keep the moved row if it is in the set and costs more."""
+        """Keep the perturbed row if it is in the set and costs more."""
         point = self._inside(delta)
         if point is None:
             return
@@ -253,16 +238,15 @@ class _Row:
             self.cost, self.point = cost, point
 
     def _inside(self, delta: Floats) -> Floats | None:
-        """The moved row, a little nearer where rounding carries it out of the set."""
-        low, high = np.minimum(self.low, self.row), np.maximum(self.high, self.row)
+        """The perturbed row, slightly nearer if rounding moves it out of the set."""
         for shrink in _SHRINK:
-            point: Floats = np.clip(self.row + delta * (1 - shrink), low, high)
+            point = self.case.uncertainty.clipped(self.row, self.row + delta * (1 - shrink))
             if self.case.uncertainty.contains(self.row, point, self.radius):
                 return point
         return None
 
-    def _branch(self, free: Integers, delta: Floats) -> tuple[int, int]:
-        """The free hyperplane farthest from the row, the hardest to cross, and the side that the moved row is on."""
+    def _branch(self, free: Ints, delta: Floats) -> tuple[int, int]:
+        """The free hyperplane farthest from the row, the hardest to cross, and the side of the perturbed row."""
         planes = self.case.planes
         chosen = int(free[int(self.away[free].argmax())])
         value = planes.W[chosen] @ (self.row + delta) - planes.T[chosen]

@@ -93,7 +93,7 @@ def test_the_free_bound_survives_large_numbers_that_hardly_differ(loss):
 
 def test_a_bound_on_the_last_layer_is_kept():
     problem, network = random_problem(0, Squared(bound=1e-9))
-    assert "beyond the bound" in problem.refuses(network)
+    assert "larger than the bound" in problem.refuses(network)
     with pytest.raises(InvalidInputError, match="bound"):
         problem.evaluate(network)
 

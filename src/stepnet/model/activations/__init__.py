@@ -1,5 +1,5 @@
-"""Activations: what a layer makes of its values a = w·h, one file each.
+"""Activations: how a layer turns its sums a = w·h into outputs, one file per activation.
 
-A staircase has levels, and any layer may have it. The last layer may instead answer by the largest a - t (argmax)
-or give a - t itself (identity).
+A staircase has levels and may be used in any layer. The last layer may instead answer with the index of the largest
+a - t (argmax), or with a - t itself (identity).
 """

@@ -1,26 +1,24 @@
-"""Argmax: the neuron with the largest a - t answers, the first of equal ones."""
+"""Argmax: the answer is the neuron with the largest a - t, in a tie the first."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.model.activations.base import Codes, Levels, Output
-from stepnet.model.arithmetic import Floats, argmax
-from stepnet.model.intervals import doubt_of, ranges_of_sums
+from stepnet.model.arithmetic import Bools, Floats, argmax, doubt_of, ranges_of_sums
 
-_TIE = 1e-9  # outputs that are no farther apart are equal, in plain floats
+_TIE = 1e-9  # relative: outputs this close count as equal where sums are plain floats
 
 
 @dataclass(frozen=True)
 class Argmax(Output):
-    """The largest a - t answers."""
+    """The index of the largest a - t is the answer."""
 
     name = "argmax"
     is_compared = True
-    reading = "the largest answers, the first of equal ones"
+    reading = "the largest output is the answer, in a tie the first"
 
     def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
         values, codes = argmax(signals, weights, thresholds)
@@ -39,12 +37,12 @@ class Argmax(Output):
         return np.asarray((sums - thresholds[:, 0]).argmax(axis=1))
 
     def switches(self, sums: Floats, thresholds: Floats, j: int) -> tuple[Floats, Codes]:
-        """Behind the best of the others, and before it."""
+        """Neuron ``j`` takes over where it passes the best of the others."""
         lead = sums - thresholds[:, 0]
         lead[:, j] = -np.inf
         best = lead.argmax(axis=1)
         at = lead[np.arange(len(sums)), best] + thresholds[j, 0]
-        # The lowest code wins a tie: a higher one has to get past it, a lower one need not quite reach it.
+        # The lowest code wins a tie: a higher one must exceed it, a lower one only has to reach it.
         at += np.where(best < j, _TIE, -_TIE) * (1.0 + np.abs(at))
         return at[:, None], np.column_stack([best, np.full(len(sums), j)])
 
@@ -54,9 +52,7 @@ class Argmax(Output):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(apart > 0, lead / apart, np.inf).min(axis=1))
 
-    def could_miss(
-        self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes
-    ) -> NDArray[np.bool_]:
+    def could_miss(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         missed = np.zeros(len(least), dtype=bool)
         for code in np.unique(classes).tolist():
             members = classes == code

@@ -1,4 +1,4 @@
-"""Activation: how the values of a layer are read."""
+"""Activation: how a layer turns its sums into outputs or answers."""
 
 from __future__ import annotations
 
@@ -8,79 +8,81 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats, Ints
 
-Levels = NDArray[np.int16]  # how many thresholds a neuron's value has reached: for steps, its bits
-Codes = NDArray[np.int64]  # of classes
+Levels = NDArray[np.int16]  # how many thresholds a neuron has reached; for a step, its bit
+Codes = Ints  # of classes
 
 
 class Activation(ABC):
-    """What a layer makes of its values.
+    """How a layer turns its sums into outputs or answers.
 
-    Its neurons have levels (then it is a staircase, and may stand in any layer), are compared with each other,
-    give numbers, or are read in a way of their own; layers without levels are the last.
+    Its neurons have levels (a staircase, allowed in any layer), are compared with each other, give numbers, or are
+    interpreted in another way. A layer without levels can only be the last.
     """
 
     name: str
-    values: tuple[float, ...]  # what neurons hand on, by their level
-    thresholds: tuple[float, ...] | None  # where they are given and not learned
-    n_thresholds: int  # of a neuron
+    values: tuple[float, ...]  # the output of a neuron at each level
+    thresholds: tuple[float, ...] | None  # if they are given, not learned
+    n_thresholds: int  # per neuron
 
     has_levels: ClassVar[bool] = False
     is_compared: ClassVar[bool] = False
     gives_numbers: ClassVar[bool] = False
-    reading: ClassVar[str] = ""  # a sentence below the rules of the neurons, where they do not say it all
+    reading: ClassVar[str] = ""  # a sentence printed below the rules of the neurons, where these need one
 
     @property
     def is_unusual(self) -> bool:
-        """Whether only its own methods know the answers: programs, proofs, descents and exports do not."""
+        """Whether only its own methods define the answers; programs, proofs, descents and exports do not support it."""
         return not (self.has_levels or self.is_compared or self.gives_numbers)
 
     @abstractmethod
     def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
-        """``w·h - t`` (of the first threshold) and exact levels, or the answers as one column."""
+        """``w·h - t`` for the first threshold, and the exact levels or the answers as one column."""
 
     @abstractmethod
     def n_answers(self, width: int) -> int:
-        """How many answers a last layer of this width has; 0 if they are numbers."""
+        """The number of answers of a last layer of this width; 0 if they are numbers."""
 
     @abstractmethod
     def answers(self, sums: Floats, thresholds: Floats) -> Codes:
-        """The answers to the sums w·h (rows × neurons) in plain floats, for searches; thresholds are neurons × L."""
+        """The answers for sums w·h (rows × neurons) in plain floats, for searches; thresholds are neurons × L."""
 
     @abstractmethod
     def switches(self, sums: Floats, thresholds: Floats, j: int) -> tuple[Floats, Codes]:
-        """Where answers change as the sum of neuron ``j`` rises alone (rows × L, in order), and the L + 1 answers."""
+        """The values of the sum of neuron ``j`` at which answers change (rows × L, rising), and the L + 1 answers."""
 
     def width_for(self, n_classes: int) -> int:
-        """How wide a last layer is that tells so many classes apart."""
+        """The width of a last layer for this many classes."""
         return 1
 
     def scores(self, values: Floats, levels: Levels) -> Floats:
-        """What ``decision_function`` shows, from what :meth:`read` gave: 1 in the column of the answer."""
+        """For ``decision_function``, from the result of :meth:`read`: by default 1 in the column of the answer."""
         return np.eye(self.n_answers(values.shape[1]))[levels[:, 0]]
 
     def distances(self, weights: Floats, values: Floats, levels: Levels) -> Floats:
-        """Of a single layer: how far each row at least is from another answer."""
+        """For a single layer: a lower bound on the distance of each row to another answer."""
         return np.zeros(len(values))
 
     def level_ranges(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats) -> tuple[Codes, Codes]:
-        """The lowest and highest levels (rows × neurons) of signals between two ends; wider where that is in doubt."""
+        """The lowest and highest levels (rows × neurons) of signals between two ends; in doubt, the wider range."""
         raise TypeError(f"neurons of {self.name} have no levels")
 
-    def could_miss(
-        self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes
-    ) -> NDArray[np.bool_]:
-        """Whether signals between ``least`` and ``most`` could have another answer than the class; if in doubt, yes."""
+    def could_miss(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
+        """Whether signals between ``least`` and ``most`` could get an answer other than the class; in doubt, yes."""
         return np.ones(len(least), dtype=bool)
 
     def constant_thresholds(self, code: int, width: int, beyond: float) -> Floats:
-        """Thresholds with which the answer is ``code``, where no sum goes beyond a size and thresholds are free."""
+        """Thresholds for which the answer is always ``code`` if no sum exceeds ``beyond`` in size."""
         return np.zeros(width)
+
+    def threshold_shape(self, width: int) -> tuple[int, ...]:
+        """One number per neuron, or one row of them."""
+        return (width,) if self.n_thresholds == 1 else (width, self.n_thresholds)
 
 
 class Output(Activation):
-    """What a last layer makes of its values where its neurons have no levels."""
+    """The activation of a last layer whose neurons have no levels."""
 
     values = ()
     thresholds = None

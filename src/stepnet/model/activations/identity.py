@@ -1,4 +1,4 @@
-"""Identity: the values a - t themselves, as numbers."""
+"""Identity: the numbers a - t themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stepnet.model.arithmetic import Floats, accurate_sums
 
 @dataclass(frozen=True)
 class Identity(Output):
-    """The values a - t are the answer; the same on every machine."""
+    """The numbers a - t are the answer, the same on every machine."""
 
     name = "identity"
     gives_numbers = True
@@ -24,10 +24,10 @@ class Identity(Output):
         return 0
 
     def answers(self, sums: Floats, thresholds: Floats) -> Codes:
-        raise TypeError("numbers are no answers of classes")
+        raise TypeError("the outputs are numbers, not classes")
 
     def switches(self, sums: Floats, thresholds: Floats, j: int) -> tuple[Floats, Codes]:
-        raise TypeError("numbers are no answers of classes")
+        raise TypeError("the outputs are numbers, not classes")
 
     def scores(self, values: Floats, levels: Levels) -> Floats:
         return values

@@ -1,4 +1,4 @@
-"""Activations by name, and the outputs that classifiers can have."""
+"""Activations by name, and the outputs of classifiers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from stepnet.model.activations.base import Activation
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.staircase import SIGN, STEP, Staircase
 
-# By their names in files; what is unusual is a choice of ``output=`` by the same name.
+# By their names in files; under the same name, unusual ones are choices of ``output=``.
 ACTIVATIONS: dict[str, Activation] = {one.name: one for one in (STEP, SIGN, ARGMAX, IDENTITY)}
 
 _REGISTER = "Add it to ACTIVATIONS of stepnet.model.activations.registry first."
 
 
 def activation(choice: object) -> Staircase:
-    """The activation of hidden layers that a name or an object stands for."""
+    """The activation of hidden layers, from a name or an object."""
     if isinstance(choice, Staircase):
         return choice
     if choice in ("step", "sign"):
@@ -24,7 +24,7 @@ def activation(choice: object) -> Staircase:
 
 
 def output_of(choice: object, n_classes: int) -> tuple[Activation, int]:
-    """The last layer for so many classes; for one_vs_one that of each pair's network."""
+    """The activation and width of the last layer for this many classes; for one_vs_one, of each pair's network."""
     outputs: dict[str, Activation] = {
         "one_vs_one": STEP,
         "one_hot": ARGMAX,
@@ -40,7 +40,7 @@ def output_of(choice: object, n_classes: int) -> tuple[Activation, int]:
 def to_plain(activation: Activation) -> str | list[float]:
     """For JSON: a name, or the values of a staircase."""
     if activation.name not in ACTIVATIONS and not activation.has_levels:
-        raise InvalidInputError(f"the activation {activation.name!r} has no form in a file. {_REGISTER}")
+        raise InvalidInputError(f"the activation {activation.name!r} cannot be written to a file. {_REGISTER}")
     return activation.name if activation.name in ACTIVATIONS else list(activation.values)
 
 
@@ -49,4 +49,4 @@ def from_plain(plain: object) -> Activation:
         return ACTIVATIONS[plain]
     if isinstance(plain, list):
         return Staircase(tuple(plain))
-    raise InvalidInputError(f"the activation {plain!r} is not known here. {_REGISTER}")
+    raise InvalidInputError(f"the activation {plain!r} is not known. {_REGISTER}")

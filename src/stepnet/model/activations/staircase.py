@@ -1,7 +1,7 @@
-"""Staircase: values on intervals of the line; the step and the sign are its two-valued cases.
+"""Staircase: a piecewise constant function; the step and the sign are the cases with two values.
 
-A staircase has values v_0, ..., v_L and thresholds t_1 <= ... <= t_L: it gives v_l where l of the thresholds lie at or
-below a.
+A staircase has values v_0, ..., v_L and thresholds t_1 <= ... <= t_L. Its value at a is v_l if l thresholds are at
+most a.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation, Codes, Levels
-from stepnet.model.arithmetic import Floats, activations
-from stepnet.model.intervals import doubt_of, ranges_of_sums
+from stepnet.model.arithmetic import Bools, Floats, activations, doubt_of, ranges_of_sums
 from stepnet.runtime.numbers import is_finite_number
 
 
@@ -30,14 +28,14 @@ def _numbers(name: str, values: object) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Staircase(Activation):
-    """Values on half-open intervals that tile the line, lowest interval first; they need not rise.
+    """One value per half-open interval, from the lowest interval to the highest; values need not rise.
 
     Parameters
     ----------
     values : sequence of numbers
-        At least two.
+        At least two different ones.
     thresholds : sequence of numbers, optional
-        The ends of the intervals, one less than values, in order; learned by each neuron if not given.
+        The ends of the intervals in rising order, one fewer than values. If not given, each neuron learns its own.
     """
 
     values: tuple[float, ...]
@@ -55,7 +53,7 @@ class Staircase(Activation):
         object.__setattr__(self, "thresholds", thresholds)
         if len(thresholds) != len(self.values) - 1 or list(thresholds) != sorted(thresholds):
             raise InvalidInputError(
-                f"thresholds={thresholds!r} must be in order and one less than the {len(self.values)} values."
+                f"thresholds={thresholds!r} must be in rising order, and one fewer than the {len(self.values)} values."
             )
 
     @property
@@ -87,7 +85,7 @@ class Staircase(Activation):
         return np.broadcast_to(thresholds[0], shape), np.broadcast_to(np.arange(shape[1] + 1), (shape[0], shape[1] + 1))
 
     def scores(self, values: Floats, levels: Levels) -> Floats:
-        """1 in the column of the answer; of one step, the value, positive just where the neuron is on."""
+        """1 in the column of the answer; for a single step its value, positive exactly where the neuron is on."""
         if self.n_thresholds > 1:
             return super().scores(values, levels)
         if self == STEP and values.shape[1] == 1:
@@ -98,15 +96,10 @@ class Staircase(Activation):
         bottom, top = ranges_of_sums(weights, least, most)
         thresholds = thresholds.reshape(len(weights), -1)
         doubt = doubt_of(weights, least, most, np.abs(thresholds).max(axis=1))
-        low, high = np.zeros(bottom.shape, dtype=np.int64), np.zeros(top.shape, dtype=np.int64)
-        for threshold in thresholds.T:
-            low += bottom >= threshold + doubt
-            high += top >= threshold - doubt
-        return low, high
+        low, high = thresholds + doubt[:, None], thresholds - doubt[:, None]
+        return (bottom[..., None] >= low).sum(axis=2), (top[..., None] >= high).sum(axis=2)
 
-    def could_miss(
-        self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes
-    ) -> NDArray[np.bool_]:
+    def could_miss(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         below, above = self.level_ranges(weights, thresholds, least, most)
         return np.asarray((below[:, 0] != classes) | (above[:, 0] != classes))
 

@@ -1,5 +1,5 @@
-"""Losses: what a network pays for its answers, one file each.
+"""Losses: what a network pays for its answers, one file per loss.
 
-A loss of answers reads which class a row was given. A loss of values reads z = w·h - t of the last layer: squared
-and absolute errors of numbers, and for two classes the hinge.
+A loss of answers depends only on the class that each row is given. A loss of values depends on z = w·h - t of the last
+layer: squared and absolute errors of numbers, and the hinge loss for two classes.
 """

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from stepnet.model.arithmetic import Floats
 from stepnet.problem.losses.piecewise_linear import PiecewiseLinearLoss
 
 
@@ -16,6 +13,3 @@ class Absolute(PiecewiseLinearLoss):
 
     name = "absolute"
     measure = "absolute error"
-
-    def slopes(self, targets: Floats) -> tuple[Floats, Floats]:
-        return np.ones_like(targets), np.ones_like(targets)

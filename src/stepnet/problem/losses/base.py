@@ -1,4 +1,4 @@
-"""Loss: what is to be small. AnswerLoss reads answers, RealLoss reads the values of the last layer."""
+"""Loss: what is minimised. AnswerLoss depends on answers, RealLoss on the values of the last layer."""
 
 from __future__ import annotations
 
@@ -10,102 +10,102 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Network
 from stepnet.problem.accuracy import SAFETY, Accuracy
 from stepnet.problem.architecture import Architecture
-from stepnet.problem.dataset import Dataset, Numbers, Targets
+from stepnet.problem.dataset import Dataset, Targets
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import Worst, worst_numbers
 
-_SHARE = 1e-5  # of a loss: proofs that count in units of it and solvers do not tell more apart
-_ROUNDING = 1e-12  # relative, of a sum of terms that are not negative
-_SCATTER = 1e-9  # bounds are kept this far from what a solver's tolerance could pass
+_SHARE = 1e-5  # of a loss: solvers, and proofs that count in units of the loss, resolve no smaller differences
+_ROUNDING = 1e-12  # relative, for a sum of non-negative terms
+_SCATTER = 1e-9  # relative distance to a bound on weights, beyond a solver's tolerance
 
 LastLayer = tuple[Floats, Floats]  # weights (outputs × inputs) and intercepts
 
 
 class Loss(ABC):
-    """What is to be small."""
+    """What is minimised."""
 
     name: ClassVar[str]
-    measure: ClassVar[str]  # in the words of a certificate
+    measure: ClassVar[str]  # its name in a certificate
     task: ClassVar[Literal["classes", "numbers"]]
-    reads_values: ClassVar[bool]  # of the last layer; otherwise answers alone
-    counts_errors: ClassVar[bool] = False  # by the weights of rows: what compiled searches, provers and programs take
+    reads_values: ClassVar[bool]  # whether it depends on the values of the last layer, not only on answers
+    counts_errors: ClassVar[bool] = False  # weighted by row, as compiled searches, provers and programs require
     bound: float | None = None  # on the weights of the last layer
-    ridge: float = 0.0  # times the squared weights of the last layer is added
+    ridge: float = 0.0  # factor of the squared weights of the last layer
 
     @abstractmethod
     def evaluate(self, dataset: Dataset, network: Network) -> float:
-        """The loss of a network on the data; every machine computes the same number."""
+        """The loss of a network on the data, the same on every machine."""
 
     @abstractmethod
     def accuracy(self, dataset: Dataset) -> Accuracy:
-        """How finely losses are told apart."""
+        """Which losses count as different."""
 
     @abstractmethod
     def row_costs(self, dataset: Dataset, network: Network) -> Floats:
-        """What each row costs, without its weight."""
+        """The cost of each row, without its weight."""
 
     @abstractmethod
     def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
-        """What equal rows with different targets cost at least, whatever the network; it may have so many answers."""
+        """The least cost of equal rows with different targets, over all networks with this many answers."""
 
     def worst_case(self, network: Network, uncertainty: Uncertainty, dataset: Dataset, radii: Floats) -> Worst:
-        """What each row costs after the worst perturbation, and where."""
+        """The cost of each row under its worst perturbation, and the perturbed rows."""
         raise InvalidInputError(f"loss={self.name!r} has no worst case. Use uncertainty=None, or another loss.")
 
     @property
     def weighs_answers(self) -> bool:
-        """Whether answers cost different amounts, which searches know and programs, proofs and descents do not."""
+        """Whether wrong answers differ in cost, which searches support, but programs, proofs and descents do not."""
         return not (self.counts_errors or self.reads_values)
 
     @property
     def of_answers(self) -> AnswerLoss | None:
-        """Itself, where it reads answers alone."""
+        """Itself if it depends only on answers, otherwise None."""
         return None
 
     @property
     def of_values(self) -> RealLoss | None:
-        """Itself, where it reads the values of the last layer."""
+        """Itself if it depends on the values of the last layer, otherwise None."""
         return None
 
     def constants(self, dataset: Dataset) -> list[int]:
-        """The constant answers that are worth a try."""
+        """The constant answers that are worth trying."""
         return [int(code) for code in np.unique(dataset.y)]
 
     def penalty(self, weights: Floats) -> float:
-        """What the weights of the last layer cost by themselves."""
+        """The cost of the weights of the last layer."""
         return 0.0
 
     def refuses(self, network: Network) -> str | None:
         """Why the last layer is not admitted, or None if it is."""
         if self.bound is not None and np.abs(network.layers[-1].weights).max() > self.bound:
-            return f"its last layer has weights beyond the bound {self.bound:g}"
+            return f"its last layer has weights larger than the bound {self.bound:g}"
         return None
 
     def refuses_architecture(self, architecture: Architecture) -> str:
-        """Why no search and no program takes this loss there, or nothing if they do."""
+        """Why this loss does not work with the architecture; empty if it does."""
         return ""
 
 
 class AnswerLoss(Loss):
-    """A loss that reads answers alone."""
+    """A loss that depends only on answers."""
 
     task = "classes"
     reads_values = False
-    step: ClassVar[float] = 1.0  # every cost is a multiple of it, and sums of them are floats; 0.0 if there is none
+    step: ClassVar[float] = 1.0  # every cost is a multiple of it, with exact sums; 0.0 if there is no such number
 
     @property
     def of_answers(self) -> AnswerLoss:
         return self
 
     @abstractmethod
-    def answer_costs(self, answers: Numbers, y: Targets) -> Floats:
-        """What answers (of any shape that fits the classes ``y``) cost, without the weights of rows."""
+    def answer_costs(self, answers: Ints, y: Targets) -> Floats:
+        """The cost of answers (of any shape that fits the classes ``y``), without row weights."""
 
     def row_costs(self, dataset: Dataset, network: Network) -> Floats:
         return np.asarray(self.answer_costs(network.predict(dataset.X), dataset.y), dtype=np.float64)
@@ -117,8 +117,8 @@ class AnswerLoss(Loss):
         step, total, heaviest = dataset.granularity * self.step, dataset.total_weight, float(dataset.weights.max())
         if step:
             return Accuracy(step, total, step, 0.0)
-        # Programs count in units of the heaviest row, and a solver may err by its tolerance for each row: next to a
-        # row that is heavy enough the light ones vanish.
+        # Programs count in units of the heaviest row, and a solver may err by its tolerance for each row: light rows
+        # vanish beside a row that is heavy enough.
         scale = max(total, 0.2 * dataset.n_rows * heaviest)
         lightest = float(dataset.weights.min()) * self.step
         return Accuracy(0.0, scale, heaviest, min(4 * SAFETY * total, lightest / 2), _SHARE)  # less than any row weighs
@@ -137,21 +137,21 @@ class AnswerLoss(Loss):
 
 @dataclass(frozen=True)
 class RealLoss(Loss):
-    """A loss that reads the values of the last layer.
+    """A loss that depends on the values of the last layer.
 
     Parameters
     ----------
     bound : float, optional
-        The largest size of a weight of the last layer. Without one, exact programs choose one and
-        say so in the scope of their certificate.
+        The largest absolute weight of the last layer. Without one, exact programs choose one and state it in the
+        scope of their certificate.
     """
 
     bound: float | None = None
 
     task: ClassVar[Literal["classes", "numbers"]] = "numbers"
     reads_values = True
-    pays_squares: ClassVar[bool] = False  # of the differences between values and targets
-    has_units: ClassVar[bool] = True  # whether targets may be moved and divided
+    pays_squares: ClassVar[bool] = False  # whether differences between values and targets are squared
+    has_units: ClassVar[bool] = True  # whether targets may be shifted and scaled
 
     def __post_init__(self) -> None:
         if self.bound is not None and not (is_finite_number(self.bound) and self.bound > 0):
@@ -159,22 +159,22 @@ class RealLoss(Loss):
 
     @abstractmethod
     def costs(self, values: Floats, y: Targets) -> Floats:
-        """Of every row and output, without the row's weight."""
+        """The cost of every row and output, without row weights."""
 
-    @abstractmethod
     def slopes(self, targets: Floats) -> tuple[Floats, Floats]:
-        """How fast costs (or their roots, where squares are paid) rise above the target, and below it."""
+        """The slopes of costs (of their roots, if differences are squared) above and below the target; by default 1."""
+        return np.ones_like(targets), np.ones_like(targets)
 
     @abstractmethod
-    def best_constants(self, y: Targets, weights: Floats, group: Numbers) -> Floats:
-        """For each group of rows the values (groups × outputs) that cost least."""
+    def best_constants(self, y: Targets, weights: Floats, group: Ints) -> Floats:
+        """For each group of rows the cheapest values (groups × outputs)."""
 
     @abstractmethod
     def last_layer(self, signals: Floats, y: Targets, weights: Floats, *, intercept: bool, budget: Budget) -> LastLayer:
-        """The last layer with the least loss above these signals (rows × inputs)."""
+        """The last layer with the least loss on these signals (rows × inputs)."""
 
     def targets(self, y: Targets) -> Floats:
-        """What values are compared with (rows × outputs)."""
+        """The numbers that values are compared with (rows × outputs)."""
         return y
 
     @property
@@ -183,7 +183,7 @@ class RealLoss(Loss):
 
     @property
     def largest_weight(self) -> float:
-        """Of the last layer, a little inside its bound."""
+        """The largest weight of the last layer, slightly inside its bound."""
         return np.inf if self.bound is None else self.bound * (1 - _SCATTER)
 
     @property
@@ -214,23 +214,17 @@ class RealLoss(Loss):
         return math.fsum((dataset.weights[:, None] * costs).ravel()) + self.penalty(network.layers[-1].weights)
 
     def accuracy(self, dataset: Dataset) -> Accuracy:
-        """Relative to the loss of the best constant."""
+        """Relative to the loss of the best constants."""
         scale = self.cost_of_constants(dataset, np.zeros(dataset.n_rows, dtype=np.int64)) or dataset.total_weight
         return Accuracy(0.0, scale, scale, 4 * SAFETY * scale)
 
-    def cost_of_constants(self, dataset: Dataset, group: Numbers) -> float:
-        """The loss if each group of rows gets the values that cost it least."""
+    def cost_of_constants(self, dataset: Dataset, group: Ints) -> float:
+        """The loss if each group of rows gets its cheapest values."""
         constants = self.best_constants(dataset.y, dataset.weights, group)
         return math.fsum((dataset.weights[:, None] * self.costs(constants[group], dataset.y)).ravel())
 
     def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
+        """The cost of the best constants of groups of equal rows, minus a bound on its rounding error."""
         value = self.cost_of_constants(dataset, dataset.group.astype(np.int64))
-        return max(0.0, value * (1 - _ROUNDING) - self._excess(dataset))
-
-    def _excess(self, dataset: Dataset) -> float:
-        """By how much rounding may make the best constants of groups too expensive, beyond a relative 1e-12."""
-        return self._rounding(dataset) * dataset.total_weight
-
-    def _rounding(self, dataset: Dataset) -> float:
-        """An error of sums over the rows, in the units of the targets."""
-        return (dataset.n_rows + 8) * 2.0**-52 * (1.0 + float(np.abs(dataset.y).max()))
+        error = (dataset.n_rows + 8) * 2.0**-52 * (1.0 + float(np.abs(dataset.y).max()))  # of sums over the rows
+        return max(0.0, value * (1 - _ROUNDING) - error ** (2 if self.pays_squares else 1) * dataset.total_weight)

@@ -1,9 +1,9 @@
 """Least squares with bounded weights.
 
-min |A x - b|² subject to |x_j| <= limit, by a primal active-set method: the free weights move to their least squares,
-those that meet the limit on the way are held there, and then the one that gains most by moving inwards is freed. Every
-weight at the limit is held, so that moves are longer than zero and lower the error; where rounding says otherwise the
-steps are counted. Points never leave the box, so that it may end at any of them.
+min |A x - b|² subject to |x_j| <= limit, by a primal active-set method: the free weights move to their least-squares
+solution, those that reach the limit on the way are held there, and then the one that gains most by moving inwards is
+freed. Every weight at the limit is held, so steps have a positive length and lower the error; the number of steps is
+limited in case rounding prevents that. Points never leave the box, so the method may stop at any of them.
 
 Stark and Parker, *Bounded-variable least squares: an algorithm and applications*, Computational Statistics 10 (1995).
 """
@@ -13,20 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
 
-Bools = NDArray[np.bool_]
-_RANK = 1e-12  # singular values below this share of the largest are none
-_STEPS = 20  # at most, for each weight; one or two are usual
+_RANK = 1e-12  # singular values below this share of the largest count as 0
+_STEPS = 20  # at most, per weight; one or two are usual
 
 
 def box_least_squares(A: Floats, B: Floats, limit: float, should_stop: Callable[[], bool] = lambda: False) -> Floats:
-    """For each column b of B the x with |x_j| <= limit that has the least |A x - b|², as columns.
+    """For each column b of B the x with |x_j| <= limit and the least |A x - b|², as columns.
 
-    Told to stop, it answers with the best points so far; the first are least squares without a limit, clipped to it.
+    If stopped, it returns the best points so far; the first ones are the unlimited solutions, clipped to the limit.
     """
     unbounded = np.linalg.lstsq(A, B, rcond=_RANK)[0]
     X: Floats = np.clip(unbounded, -limit, limit)
@@ -45,8 +43,10 @@ def _improved(A: Floats, b: Floats, x: Floats, limit: float, should_stop: Callab
     for _ in range(_STEPS * (len(x) + 1)):
         if should_stop():
             break
-        step = _to_least_squares(A, b - A @ x, free)
-        if freed is not None and step[freed] * x[freed] >= 0:  # outwards, by rounding: it gains nothing
+        step = np.zeros(len(x))
+        if free.any():  # to the least-squares solution
+            step[free] = lstsq(A[:, free], b - A @ x, cond=_RANK, lapack_driver="gelsy", check_finite=False)[0]
+        if freed is not None and step[freed] * x[freed] >= 0:  # outwards, by rounding: no gain
             free[freed], stays[freed] = False, True
         else:
             x = _moved(x, step, limit)
@@ -63,15 +63,8 @@ def _improved(A: Floats, b: Floats, x: Floats, limit: float, should_stop: Callab
     return x
 
 
-def _to_least_squares(A: Floats, rest: Floats, free: Bools) -> Floats:
-    step = np.zeros(A.shape[1])
-    if free.any():
-        step[free] = lstsq(A[:, free], rest, cond=_RANK, lapack_driver="gelsy", check_finite=False)[0]
-    return step
-
-
 def _moved(x: Floats, step: Floats, limit: float) -> Floats:
-    """Along the step, to its end or to where the first weight meets the limit, which then is there exactly."""
+    """Along the step, to its end or until the first weight reaches the limit, which it then equals exactly."""
     room = np.where(step > 0, limit - x, limit + x)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(step != 0, room / np.abs(step), np.inf)
@@ -80,11 +73,10 @@ def _moved(x: Floats, step: Floats, limit: float) -> Floats:
 
 
 def _most_gaining(A: Floats, b: Floats, x: Floats, norms: Floats, held: Bools) -> int | None:
-    """Which held weight lowers the error most steeply, in units of its column, if it moves inwards."""
+    """The held weight that lowers the error most steeply, per unit of its column, by moving inwards; or None."""
     pull = A.T @ (b - A @ x)
     noise = np.finfo(float).eps * (np.linalg.norm(b) + np.abs(x) @ norms) * norms
-    gains = np.where(held & (pull * x < 0) & (np.abs(pull) > noise), np.abs(pull), 0.0) / np.where(
-        norms > 0, norms, 1.0
-    )
+    gains = np.where(held & (pull * x < 0) & (np.abs(pull) > noise), np.abs(pull), 0.0)
+    gains /= np.where(norms > 0, norms, 1.0)
     best = int(np.argmax(gains))
     return best if gains[best] > 0 else None

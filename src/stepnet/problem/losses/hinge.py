@@ -1,4 +1,4 @@
-"""Hinge: by how much the value of the output misses the side of its class."""
+"""Hinge: how far the value of the output is from the right side of its class."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepnet.problem.losses.piecewise_linear import PiecewiseLinearLoss
 
 @dataclass(frozen=True)
 class Hinge(PiecewiseLinearLoss):
-    """For two classes: by how much the value of the output misses 1 in class 1, or -1 in class 0."""
+    """For two classes: how far the value of the output is below 1 in class 1, or above -1 in class 0."""
 
     name = "hinge"
     measure = "hinge loss"
@@ -29,7 +29,7 @@ class Hinge(PiecewiseLinearLoss):
 
     def refuses_architecture(self, architecture: Architecture) -> str:
         if architecture.output.n_answers(architecture.n_outputs) > 2:
-            return "loss='hinge' tells two classes apart. Use output='one_vs_one' for more."
+            return "loss='hinge' is for two classes. Use output='one_vs_one' for more."
         if architecture.hidden and architecture.fixed_threshold is not None:
-            return "loss='hinge' takes an output with a learned threshold. Use threshold='neuron'."
+            return "loss='hinge' needs an output with a learned threshold. Use threshold='neuron'."
         return super().refuses_architecture(architecture)

@@ -1,4 +1,4 @@
-"""Last layers by least squares: in closed form, or by an active set where weights have a bound."""
+"""Last layers by least squares: in closed form, or by an active-set method where weights are bounded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def least_squares(
 
 
 def ridge_for_new_rows(signals: Floats, y: Floats, row_weights: Floats) -> float:
-    """By generalised cross-validation, where every weight counts twice: the neurons were learned from the same rows."""
+    """By generalised cross-validation; degrees of freedom count twice, since neurons were learned on the same rows."""
     shares, roots = row_weights / row_weights.sum(), np.sqrt(row_weights / row_weights.mean())[:, None]
     left, right = roots * (signals - shares @ signals), roots * (y - shares @ y)
     basis, sizes, _ = np.linalg.svd(left, full_matrices=False)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Floats, Ints
 from stepnet.model.network import Network
-from stepnet.problem.dataset import Dataset, Numbers, Targets
+from stepnet.problem.dataset import Dataset, Targets
 from stepnet.problem.losses.base import AnswerLoss
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import Worst, worst_classes
@@ -23,14 +23,14 @@ class Misclassified(AnswerLoss):
     measure = "misclassified"
     counts_errors = True
 
-    def answer_costs(self, answers: Numbers, y: Targets) -> Floats:
+    def answer_costs(self, answers: Ints, y: Targets) -> Floats:
         return np.asarray(answers != y, dtype=np.float64)
 
     def evaluate(self, dataset: Dataset, network: Network) -> float:
         return math.fsum(dataset.weights[dataset.y != network.predict(dataset.X)])
 
     def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
-        """All classes of a group of equal rows but the heaviest."""
+        """In each group of equal rows, all classes but the heaviest."""
         return math.fsum(dataset.weights[~dataset.is_heaviest])
 
     def worst_case(self, network: Network, uncertainty: Uncertainty, dataset: Dataset, radii: Floats) -> Worst:

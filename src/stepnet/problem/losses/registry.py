@@ -1,4 +1,4 @@
-"""The losses by name."""
+"""Losses by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOSSES: dict[str, type[Loss]] = {loss.name: loss for loss in (Misclassified, Hin
 
 
 def loss_of(choice: object, task: str) -> Loss:
-    """The loss of a task ("classes" or "numbers") that a name or an object stands for."""
+    """The loss for a task ("classes" or "numbers"), from a name or an object."""
     accepted = [name for name, loss in LOSSES.items() if loss.task == task]
     if isinstance(choice, str) and choice in accepted:
         return LOSSES[choice]()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats
-from stepnet.problem.dataset import Dataset, Numbers, Targets
+from stepnet.model.arithmetic import Floats, Ints
+from stepnet.problem.dataset import Targets
 from stepnet.problem.losses.base import LastLayer, RealLoss
 from stepnet.problem.losses.least_squares import least_squares
 from stepnet.runtime.limits import Budget
@@ -29,25 +29,19 @@ class Squared(RealLoss):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (is_finite_number(self.ridge) and self.ridge >= 0):
-            raise InvalidInputError(f"ridge={self.ridge!r} must be a number that is not negative.")
+            raise InvalidInputError(f"ridge={self.ridge!r} must be a number >= 0.")
 
     def costs(self, values: Floats, y: Targets) -> Floats:
         errors: Floats = values - y
         return errors * errors
 
-    def slopes(self, targets: Floats) -> tuple[Floats, Floats]:
-        return np.ones_like(targets), np.ones_like(targets)
-
     def penalty(self, weights: Floats) -> float:
         return self.ridge * math.fsum((weights * weights).ravel()) if self.ridge else 0.0
 
-    def best_constants(self, y: Targets, weights: Floats, group: Numbers) -> Floats:
+    def best_constants(self, y: Targets, weights: Floats, group: Ints) -> Floats:
         totals = np.bincount(group, weights)
         return np.column_stack([np.bincount(group, weights * column) / totals for column in y.T])
 
     def last_layer(self, signals: Floats, y: Targets, weights: Floats, *, intercept: bool, budget: Budget) -> LastLayer:
         limit = self.largest_weight
         return least_squares(signals, y, weights, self.ridge, limit, intercept=intercept, budget=budget)
-
-    def _excess(self, dataset: Dataset) -> float:
-        return self._rounding(dataset) ** 2 * dataset.total_weight  # of means that are off a little

@@ -1,4 +1,4 @@
-"""The dual norm of weights that move along a line."""
+"""The dual norm of weights along a line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from stepnet.uncertainty.norms.base import Norm
 
 
 class DualNorm:
-    """‖w S‖_* along a line, with its slope."""
+    """‖w S‖_* along lines of weights w."""
 
     def __init__(self, norm: Norm, S: Floats) -> None:
         self.norm, self.S = norm, S
 
     def along(self, w: Floats, d: Floats, steps: Floats) -> tuple[Floats, Floats]:
-        """The norm and its slope at every step."""
+        """The norm at w + step · d for every step, and its slope."""
         start, towards = w @ self.S, d @ self.S
         places: Floats = start + steps[:, None] * towards
         return self.norm.dual_sizes(places), self.norm.dual_slopes(places, np.asarray(towards))

@@ -1,8 +1,8 @@
-"""What a norm brings: how it measures perturbations, and what programs make of it.
+"""Norm: how perturbations are measured, and the programs that follow from it.
 
-A perturbation z and weights v of it are measured by a norm and by its dual, ‖v‖_* = max v·z with ‖z‖ <= 1. Norms are
-absolute: signs of single features do not matter, and what is larger in every feature is not smaller. Whoever asks a
-norm has brought scales and transforms into z already.
+A norm measures perturbations z, and its dual norm ‖v‖_* = max v·z with ‖z‖ <= 1 measures weights v. Norms are absolute:
+they ignore the signs of single features and never fall as a feature grows in size. Scales and transforms are applied by
+the caller.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Numbers = NDArray[Any]  # floats, integers, or Fractions as objects
 
 
 class Nearest(NamedTuple):
-    """A point, or None if there is none, and what shows that none is nearer.
+    """The nearest point, or None if there is none, and multipliers that prove that none is nearer.
 
-    ``rows`` are multipliers of the halfspaces, none negative; those of ``ends`` are positive where a lower end matters,
-    negative where an upper one does. They are checked by whoever uses them: wrong ones show less, never what is false.
+    ``rows`` are multipliers of the halfspaces, none negative; ``ends`` are positive where a lower end is active,
+    negative where an upper end is. The caller checks them: wrong ones prove less, but nothing false.
     """
 
     z: Floats | None
@@ -31,7 +31,7 @@ class Nearest(NamedTuple):
 
 
 class DualForm(NamedTuple):
-    """What weights reach, in linear terms: v = V u reaches up·u, and -v down·u, with rows u >= 0 and u >= low."""
+    """The dual norm in linear terms: v = V u has ‖v‖_* = up·u and ‖-v‖_* = down·u at best, rows u >= 0, u >= low."""
 
     V: Floats
     up: Floats
@@ -49,7 +49,7 @@ class Norm(ABC):
     degree : int
         ‖z‖ to this power is rational where z is.
     is_round : bool
-        Whether it is the length of Euclid, which no rotation changes.
+        Whether it is the Euclidean length.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Norm(ABC):
 
     @abstractmethod
     def dual_slopes(self, v: Floats, towards: Floats) -> Floats:
-        """How fast ‖v‖_* rises at each row of ``v`` as it moves ``towards``; any slope where there are several."""
+        """The slope of ‖v‖_* in the direction ``towards`` at each row of ``v``; any subgradient at a kink."""
 
     @abstractmethod
     def nearest(self, G: Floats, h: Floats, low: Floats, high: Floats) -> Nearest:
@@ -75,18 +75,18 @@ class Norm(ABC):
         Raises
         ------
         SolverFailure
-            If nothing is settled.
+            If nothing is decided.
         """
 
     def deepest(self, G: Floats, h: Floats, depths: Floats, low: Floats, high: Floats, radius: float) -> Nearest | None:
         """max s with G z >= h + s · depths, low <= z <= high and ‖z‖ <= radius.
 
-        None where this is no linear program; then it is found by bisection over nearest points.
+        None if this is not a linear program; then bisection over nearest points takes its place.
         """
         return None
 
     def dual_form(self, n: int) -> DualForm | None:
-        """The dual norm in linear terms; None where it has none, and no linear program builds a robust neuron."""
+        """The dual norm in linear terms; None if it is not linear, and robust neurons have no linear program."""
         return None
 
     def sizes(self, z: Floats) -> Floats:

@@ -40,7 +40,7 @@ class L1(Norm):
         answer = maximise_depth(rows, np.append(h, -radius), np.append(depths, 0.0), np.zeros(2 * n), most)
         z = None if answer.point is None else answer.point[:n] - answer.point[n : 2 * n]
         up, down = np.maximum(-answer.columns[:n], 0.0), np.maximum(-answer.columns[n : 2 * n], 0.0)
-        # Multipliers of p, q <= radius are in the norm already.
+        # Multipliers of p, q <= radius are already part of the norm.
         ends = np.where(low > -radius, down, 0.0) - np.where(high < radius, up, 0.0)
         return Nearest(z, answer.rows[:-1], ends)
 

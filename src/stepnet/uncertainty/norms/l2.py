@@ -1,7 +1,7 @@
-"""ℓ2: the length of Euclid, its own dual.
+"""ℓ2: the Euclidean length, its own dual.
 
-It is in no linear program. Nearest points are least distances, depths are found by bisection over them, and robust
-neurons by :mod:`stepnet.constructions.round_neuron`.
+It has no linear program. Nearest points are found by non-negative least squares, depths by bisection over nearest
+points, and robust neurons by :mod:`stepnet.constructions.round_neuron`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from stepnet.errors import SolverFailure
 from stepnet.model.arithmetic import Floats
 from stepnet.uncertainty.norms.base import Nearest, Norm, Numbers
 
-_SMALL = 1e-140  # squares of smaller numbers underflow, and nothing would seem to be in reach
+_SMALL = 1e-140  # squares of smaller numbers underflow, and sizes would be 0
 
 
 class L2(Norm):
@@ -64,7 +64,7 @@ def least_distance(G: Floats, h: Floats, low: Floats, high: Floats) -> Nearest:
     try:
         dual, _ = nnls(left, right, maxiter=50 * (len(h) + n))
     except RuntimeError as error:
-        raise SolverFailure("least distance did not end") from error
+        raise SolverFailure("non-negative least squares did not converge") from error
     residual = left @ dual - right
     ends = np.zeros(n)
     ends[is_low] += dual[k : k + is_low.sum()]
@@ -73,5 +73,5 @@ def least_distance(G: Floats, h: Floats, low: Floats, high: Floats) -> Nearest:
         return Nearest(None, dual[:k], ends)
     z: Floats = -residual[:n] / residual[n] * scale
     if not (G @ z >= h - 1e-7 * (1.0 + np.abs(h))).all():
-        raise SolverFailure("least distance ended without a point")
+        raise SolverFailure("non-negative least squares found no point")
     return Nearest(z, dual[:k], ends)

@@ -38,7 +38,7 @@ class Linf(Norm):
         n = G.shape[1]
         answer = maximise_depth(G, h, depths, np.maximum(low, -radius), np.minimum(high, radius))
         z, columns = None if answer.point is None else answer.point[:n], answer.columns[:n]
-        # Multipliers of the ball's own ends are in the norm already.
+        # Multipliers of the ends of the ball are already part of the norm.
         is_range = np.where(columns > 0, low > -radius, high < radius)
         return Nearest(z, answer.rows, np.where(is_range, columns, 0.0))
 

@@ -1,4 +1,4 @@
-"""The norms by name."""
+"""Norms by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NORMS: dict[str, Norm] = {norm.name: norm for norm in (L1(), L2(), Linf())}
 
 
 def norm_named(name: str) -> Norm:
-    """The norm that a user named."""
+    """The norm with this name."""
     if not isinstance(name, str) or name not in NORMS:
         *names, last = map(repr, NORMS)
         raise InvalidInputError(f"norm={name!r} is not known; choose {', '.join(names)} or {last}.")
