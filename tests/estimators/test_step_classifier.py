@@ -284,7 +284,7 @@ def test_an_ensemble_of_several_classes_votes_on_every_pair():
     [
         ({"output": "softmax"}, "'one_hot'"),
         ({"activation": "relu"}, "Staircase"),
-        ({"activation": Staircase((0, 1, 2)), "threshold": "layer"}, "thresholds of its own"),
+        ({"activation": Staircase((0, 1, 2)), "threshold": "layer"}, "its own thresholds"),
         ({"weights": ("real", "ternary", "real")}, "one entry per layer"),
         ({"method": "learn", "output": "ordinal"}, "'one_hot'"),
         ({"method": "learn", "activation": Staircase((0, 1, 2))}, "steps and signs"),

@@ -118,7 +118,7 @@ def test_a_wrong_claim_is_found_out():
     [
         ({"hidden": ()}, "linear regression"),
         ({"loss": "hinge"}, "'squared', 'absolute'"),
-        ({"weights": ("ternary", "ternary")}, "'real' last"),
+        ({"weights": ("ternary", "ternary")}, "'real' as the last"),
         ({"sparsity": "fewest", "method": "exact"}, "misclassified rows"),
         ({"sparsity": 3, "method": "learn"}, "no sparsity"),
         ({"sparsity": 3, "method": "search"}, "last layer"),
