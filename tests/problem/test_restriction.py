@@ -84,7 +84,7 @@ def test_what_could_not_keep_it_refuses_it(name):
 def test_uncertain_rows_and_votes_refuse_it():
     with pytest.raises(NotAcceptedError, match="no constraints where rows are uncertain"):
         one_neuron(Spares(1), uncertainty=Ball("linf", 0.1)).fit(X, Y)
-    with pytest.raises(InvalidInputError, match="Spares does not go with output='one_vs_one'"):
+    with pytest.raises(InvalidInputError, match="Spares does not work with output='one_vs_one'"):
         one_neuron(Spares(1)).fit(X, Y + (X[:, 0] == 3) * 2)
 
 

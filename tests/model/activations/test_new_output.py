@@ -165,7 +165,7 @@ def test_exports_proofs_and_shared_thresholds_refuse_it(tmp_path):
     for export in (to_c, to_json, to_onnx, to_rules):
         with pytest.raises(InvalidInputError, match="'first' cannot be exported"):
             export(classifier)
-    with pytest.raises(NotAcceptedError, match="no proof to write"):
+    with pytest.raises(NotAcceptedError, match="this proof cannot be written"):
         classifier.save_proof(tmp_path / "proof", X, Y)
     for threshold in ("layer", 0.0):
         with pytest.raises(InvalidInputError, match="Use threshold='neuron'"):
