@@ -51,5 +51,6 @@ def test_a_checkpoint_is_resumed(tmp_path):
     assert model.certificate_.bound >= old["bound"]["value"]
 
 
+@pytest.mark.slow
 def test_a_saved_proof_is_checked():
     assert verify_proof(FILES / "proof")

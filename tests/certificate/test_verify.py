@@ -41,6 +41,7 @@ def test_a_wrong_loss_a_wrong_gap_and_an_invented_bound_are_false(proven):
     assert not verify(problem, network, replace(certificate, evidence=Stated("made up")))
 
 
+@pytest.mark.slow
 def test_a_bound_above_the_optimum_is_refuted(proven):
     problem, _, certificate = proven
     worse = Network((Layer(np.zeros((2, 3)), [0, 0]), Layer([[0, 0]], [0])))

@@ -84,6 +84,7 @@ def test_search_finds_it_too_and_alternating_ends_with_a_true_loss(name):
     assert certificate.bound <= certificate.loss
 
 
+@pytest.mark.slow
 def test_integer_weights_below_numbers_need_no_margin():
     problem = make("squared", weights="ternary")
     certificates = [

@@ -10,7 +10,16 @@ from stepnet.cli.app import EXIT_CODES, app
 WITH_EXAMPLES = [page for page in PAGES if {block.kind for block in blocks(page)} & {"python", "console"}]
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.relative_to(DOCS).as_posix())
+SLOW = ("first_steps.md", "report.md")
+
+
+def marked(page):
+    return pytest.param(
+        page, marks=[pytest.mark.slow] if page.name in SLOW else [], id=page.relative_to(DOCS).as_posix()
+    )
+
+
+@pytest.mark.parametrize("page", [marked(page) for page in WITH_EXAMPLES])
 def test_the_examples_of_a_page_run_in_order(page, tmp_path):
     Reader(page, tmp_path).read()
 

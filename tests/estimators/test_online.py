@@ -23,6 +23,7 @@ def quick(**changes):
     return StepClassifier(**{"hidden": (1,), "time_limit": 30, "random_state": 0} | changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "method"), [(0, "prove"), (1, "prove"), (2, "prove"), (1, Exact(formulation="tight"))]
 )
@@ -122,6 +123,7 @@ def test_pickles_keep_the_rows_of_partial_fit_but_not_of_fit():
         again.partial_fit(X[:2], y[:2])
 
 
+@pytest.mark.slow
 def test_several_classes_numbers_and_codes_go_on_too():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)

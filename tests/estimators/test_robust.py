@@ -81,6 +81,7 @@ def test_several_classes_by_pairs_are_judged_by_their_vote():
     assert classifier.verify(X, labels)
 
 
+@pytest.mark.slow
 def test_numbers_and_their_radii():
     numbers = np.floor(X[:, 0])
     model = StepRegressor((3,), loss="absolute", uncertainty=Ball("l1"), time_limit=4, random_state=0)

@@ -32,6 +32,7 @@ def test_a_loss_that_is_out_of_reach_says_how_many_are_needed():
     assert "was not reached with 2 neurons; at least 3 are needed" in str(found)
 
 
+@pytest.mark.slow
 def test_an_open_bound_leaves_the_answer_open():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 8)), rng.integers(0, 2, 60)

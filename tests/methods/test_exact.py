@@ -62,6 +62,7 @@ def test_the_time_limit_ends_with_a_verified_network(threshold):
     assert certificate.bound <= certificate.loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["sat", "gates"])
 def test_gates_share_the_time(formulation):
     certificate, _ = solve(hard_problem(80, (5,)), Exact(formulation=formulation), time_limit=4)
@@ -166,6 +167,7 @@ def test_a_solver_that_breaks_down_leaves_the_best_network(monkeypatch):
     assert certificate.loss == problem.evaluate(result.network) < 10
 
 
+@pytest.mark.slow
 def test_a_program_too_large_for_the_time_leaves_it_to_the_search():
     rng = np.random.default_rng(0)
     problem = make_problem(rng.normal(size=(20_000, 3)), rng.integers(0, 2, 20_000), (60,))
@@ -249,6 +251,7 @@ def test_a_cut_off_rests_on_a_loss_that_is_computed_again():
     assert run.bound.value == 1
 
 
+@pytest.mark.slow
 def test_networks_of_a_proof_are_improved_by_a_search():
     """Without a search before it, sat finds a network, and the search goes on from there."""
     rng = np.random.default_rng(0)

@@ -22,6 +22,7 @@ def paper_problem(radius, hidden=(5,)):
     return replace(make_problem(X, y, hidden), uncertainty=Ball("linf", radius))
 
 
+@pytest.mark.slow
 def test_the_time_limit_ends_with_a_verified_network_and_a_bound():
     certificate, result = solve(paper_problem(0.8), Exact(free_bounds=False, search_share=0.1), time_limit=4)
     assert certificate.runtime < 8

@@ -38,7 +38,7 @@ def counted(accepts, asked):
 def test_every_way_is_asked_at_most_once_a_fit(asked, method, uncertainty):
     if method == "learn" and uncertainty is not None:
         pytest.skip("learn knows no worst case")
-    StepClassifier(hidden=(2,), method=method, uncertainty=uncertainty, time_limit=20, random_state=0).fit(X, Y)
+    StepClassifier(hidden=(2,), method=method, uncertainty=uncertainty, time_limit=1, random_state=0).fit(X, Y)
     assert max(asked.values(), default=0) <= 1
     assert not asked or method in ("prove", "exact")
 

@@ -41,6 +41,7 @@ def test_an_input_that_may_only_raise_the_score_does():
     assert down.refuses(network([[1, 1], [0, 1]], [1, 2]), DATA)
 
 
+@pytest.mark.slow
 def test_scores_of_a_fit_rise_with_the_input_only():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))

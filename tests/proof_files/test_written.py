@@ -172,6 +172,7 @@ def test_weights_of_rows_and_other_widths(tmp_path, hidden):
     assert verify_proof(tmp_path / "proof")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["of classes", "of rows"])
 def test_weights_without_a_common_measure_are_proven_too(kind, tmp_path, monkeypatch):
     X, y = rows()

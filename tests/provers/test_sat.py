@@ -94,6 +94,7 @@ def test_wider_layers_have_more_gates_and_no_larger_loss(width):
     assert wide.loss <= narrow.loss
 
 
+@pytest.mark.slow
 def test_the_time_limit_leaves_a_bound_that_holds():
     rng = np.random.default_rng(0)
     problem = make_problem(rng.normal(size=(60, 4)), rng.integers(0, 2, 60), (2,))

@@ -152,6 +152,7 @@ def least_of_two_steps(rows, numbers, q):
     return min(cost(left) + cost(right) for left, right in sides)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", [0.25, 0.5, 0.75])
 @pytest.mark.parametrize("method", ["prove", "exact", BRIEF], ids=["prove", "exact", "search"])
 def test_a_quantile_is_learned_and_proven(q, method):

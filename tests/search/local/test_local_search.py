@@ -85,6 +85,7 @@ def test_rows_in_float32_are_the_same_data():
     assert (one.scaling.apply(one.dataset.X) == two.scaling.apply(two.dataset.X)).all()
 
 
+@pytest.mark.slow
 def test_the_kernels_for_very_many_rows_find_the_same_optimum(monkeypatch):
     monkeypatch.setattr("stepnet.search.local.local_search._MANY_ROWS", 10)
     problem = make_problem(np.random.default_rng(2).uniform(-1, 1, (30, 3)), np.arange(30) % 2, (2,))

@@ -147,6 +147,7 @@ def test_shared_and_fixed_thresholds_stay_so(threshold):
     assert problem.evaluate(network) < 15
 
 
+@pytest.mark.slow
 def test_the_search_takes_several_classes_and_deep_networks():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
@@ -163,6 +164,7 @@ def test_the_search_takes_several_classes_and_deep_networks():
         assert certificate.nominal_loss == (classifier.predict(X) != labels).sum()
 
 
+@pytest.mark.slow
 def test_numbers_are_trained_for_the_worst_case():
     rng = np.random.default_rng(1)
     X = np.linspace(0, 4, 12)[:, None]
