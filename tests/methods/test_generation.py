@@ -149,3 +149,14 @@ def test_generation_alone_finishes_the_paper_s_data(width, radius):
     certificate, result = solve(paper_problem(radius, (width,)), method, time_limit=60)
     assert (certificate.status, certificate.loss) == ("OPTIMAL", 0)
     assert 1 <= len(result.rounds) <= 40
+
+
+def test_the_plan_of_a_master_counts_its_points():
+    classifier = StepClassifier(hidden=(2,), uncertainty=Ball("linf", 0.1))
+    problem = classifier.problem([[0.0], [1.0], [2.0]], [0, 1, 0])
+    plan, rows = Exact().plan(problem), problem.dataset.X
+    nominal = plan.for_master(nominal_master(problem))
+    grown = plan.for_master(master_problem(problem, [rows, rows + 0.1, rows - 0.1]))
+    assert plan.entries == nominal.entries
+    assert grown.entries == 3 * nominal.entries
+    assert grown.ways == plan.ways

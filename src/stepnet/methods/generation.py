@@ -89,7 +89,8 @@ class Generation:
 
     def _solve(self, master: Problem) -> tuple[Network | None, float]:
         """The best network of the master and its loss there; the bound of the master holds for the problem."""
-        part = Run(master, self.run.budget, self.run.n_jobs, self.run.seed, self.run.plan)
+        plan = None if self.run.plan is None else self.run.plan.for_master(master)
+        part = Run(master, self.run.budget, self.run.n_jobs, self.run.seed, plan)
         part.bound = self.known
         if self.run.network is not None:
             part.offer(self.run.network)

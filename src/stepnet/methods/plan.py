@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from stepnet.errors import YES, Answer, InvalidInputError
@@ -64,12 +64,12 @@ class Plan:
         dataset, architecture = problem.dataset, problem.architecture
         worst = ", in the worst case" if problem.is_uncertain else ""
         rows = f"{dataset.n_rows} distinct rows of {dataset.n_features} features"
-        m, widths = dataset.n_rows, architecture.widths
-        entries = 2.0 * m * widths[0] * dataset.n_features
-        entries += sum(12.0 * m * below * above for below, above in pairwise(widths))
-        return cls(
-            f"{rows}, hidden={architecture.hidden}, loss {problem.loss.name}{worst}", tuple(stages), entries=entries
-        )
+        title = f"{rows}, hidden={architecture.hidden}, loss {problem.loss.name}{worst}"
+        return cls(title, tuple(stages), entries=_entries(problem))
+
+    def for_master(self, master: Problem) -> Plan:
+        """The same ways for a master problem, whose programs grow with its points."""
+        return replace(self, entries=_entries(master))
 
     def short_of(self, budget: Budget) -> str:
         """Which is less than twice what writing and passing on the largest program takes: time, memory or neither."""
@@ -88,6 +88,12 @@ class Plan:
         if any(way.formulation is not None for way in self.ways):
             lines.append(f"  the largest program has about {self.entries:.1g} entries")
         return "\n".join(lines)
+
+
+def _entries(problem: Problem) -> float:
+    m, widths = problem.dataset.n_rows, problem.architecture.widths
+    entries = 2.0 * m * widths[0] * problem.dataset.n_features
+    return entries + sum(12.0 * m * below * above for below, above in pairwise(widths))
 
 
 Choice = tuple[tuple[Way, ...], tuple[tuple[str, str], ...]]  # ways, and what is refused
