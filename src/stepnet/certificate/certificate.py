@@ -173,7 +173,7 @@ def _current(data: Any) -> Any:
 
 
 def certify(problem: Problem, result: Result) -> Certificate:
-    """The certificate of a result; the loss is recomputed from the network alone."""
+    """The certificate of a result; its loss is that of :meth:`Problem.evaluate`, not what the result says."""
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
     dataset, fewest = problem.dataset, result.fewest or Bound()
