@@ -44,7 +44,10 @@ def summary(estimator: BaseStep) -> str:
 
     most = peak()
     memory = "" if most is None else f"\n  memory   {in_words(most)} at most"
-    return f"{estimator.certificate_}{memory}"
+    chosen = "".join(
+        f"\n  width    {one}" for one in getattr(estimator, "held_out_", ()) if one.hidden == estimator.hidden_
+    )
+    return f"{estimator.certificate_}{chosen}{memory}"
 
 
 def facts_of(estimator: BaseStep, out: Path | None) -> dict[str, Any]:
