@@ -34,7 +34,7 @@ CASES = {
         {"hidden": (2,), "uncertainty": Ball("linf", 0.05), "time_limit": 1.0},
     ),
 }
-IN_TIME = {"prove", "learn", "a chosen width", "exact", "a formulation"}  # others end at their limit, which no two runs do alike
+IN_TIME = {"prove", "learn", "a chosen width", "exact", "a formulation"}  # no two runs end alike at a limit
 
 
 @pytest.fixture(name="table", scope="module")
