@@ -53,7 +53,8 @@ def test_encoded_names_that_are_taken(people):
 
 def test_options_from_a_file_have_the_same_names(people):
     (people / "c.toml").write_text(
-        'target = "ill"\nencode = "codes"\n[fit]\nhidden = [2, 2]\nimpute = 0\ntime-limit = 9\n[predict]\njson = true\n'
+        'target = "ill"\nencode = "codes"\n[fit]\n'
+        'hidden = [2, 2]\nmethod = "prove"\nimpute = 0\ntime-limit = 9\n[predict]\njson = true\n'
     )
     result = stepnet("fit", "people.csv", "--config", "c.toml", cwd=people)
     assert result.returncode == 0, result.stderr

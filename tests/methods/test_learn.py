@@ -5,9 +5,10 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 
+from climbers import CASES, made
 from conftest import make_problem, solve
-from stepnet import Learn, Search, StepClassifier
-from stepnet.errors import NotAcceptedError
+from stepnet import Ball, Hinge, Learn, Search, Staircase, StepAutoencoder, StepClassifier, StepRegressor
+from stepnet.methods.registry import METHODS, method_of
 from stepnet.search.descent.descent import shared_thresholds
 
 X, Y = make_classification(600, 6, n_informative=4, flip_y=0.05, random_state=1)
@@ -49,11 +50,73 @@ def test_constant_and_huge_features_do_no_harm():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"), [({"threshold": 0.0}, "'neuron' or 'layer'"), ({"weights": "ternary"}, "real")]
+    ("parameters", "reason"),
+    [
+        ({"threshold": 0.0}, "descent learns its thresholds, and threshold=0.0 is given"),
+        ({"weights": "ternary"}, "descent takes real weights"),
+        ({"sparsity": 6}, "descent takes no sparsity and no constraints"),
+        ({"uncertainty": Ball("linf", 0.1)}, "descent knows no worst case"),
+        ({"activation": Staircase((0, 1, 2))}, "descent takes steps and signs, no other staircases"),
+        ({"loss": Hinge(bound=0.5)}, "descent takes hinge without a bound"),
+    ],
 )
-def test_what_it_cannot_learn_is_refused_with_a_reason(parameters, message):
-    with pytest.raises(NotAcceptedError, match=message):
-        StepClassifier((5,), method="learn", **parameters).fit(np.round(X), Y)
+def test_what_descent_does_not_take_is_searched_and_the_plan_says_why(parameters, reason):
+    rows, labels = np.round(X[:60]), Y[:60]
+    classifier = StepClassifier((2,), random_state=0, **parameters).fit(rows, labels)
+    plan, certificate = classifier.result_.plan, classifier.certificate_
+    assert plan.refused[0] == ("descent", reason)
+    assert f"  not descent: {reason}" in str(plan).splitlines()
+    assert any(stage.startswith("local search, until ") for stage in plan.stages)
+    assert (certificate.status == "OPTIMAL") == (certificate.loss == certificate.bound)
+    assert certificate.found_by != "learning"
+    assert classifier.verify(rows, labels)
+
+
+def test_what_the_search_does_not_take_either_is_proven():
+    numbers = StepRegressor((1,), sparsity=2, random_state=0, time_limit=20).fit(
+        np.arange(6.0)[:, None], [0, 0, 0, 5, 5, 5]
+    )
+    plan = numbers.result_.plan
+    assert plan.refused[0] == ("descent", "descent takes no sparsity and no constraints")
+    assert [way.name for way in plan.ways] == ["tight"]
+    assert numbers.certificate_.status == "OPTIMAL"
+
+
+def test_a_search_takes_a_share_of_the_time_and_says_so(monkeypatch):
+    rows = np.round(X)
+    classifier = StepClassifier((4,), weights="ternary", time_limit=4, random_state=0)
+    monkeypatch.setattr("stepnet.methods.learn._MOVES", 10**9)
+    certificate = classifier.fit(rows, Y).certificate_
+    assert certificate.stop_reason == "time"
+    assert certificate.loss == (classifier.predict(rows) != Y).sum()
+
+
+def test_a_callback_ends_the_search_too():
+    seen = []
+    classifier = StepClassifier((4,), weights="ternary", random_state=0)
+    classifier.fit(np.round(X), Y, on_incumbent=lambda now: bool(seen.append(now)) or now.stage == "local search")
+    assert classifier.certificate_.stop_reason == "callback"
+    assert sum(progress.stage == "local search" for progress in seen) == 1
+
+
+def test_any_problem_that_a_method_takes_is_taken_by_the_default():
+    uncertain = [made(name, uncertainty=Ball("linf", 0.1)) for name in CASES]
+    for problem in (*map(made, CASES), *uncertain):
+        taken = [method for method in METHODS if method_of(method).accepts(problem)]
+        assert "learn" in taken or not taken, problem
+
+
+@pytest.mark.parametrize("estimator", [StepClassifier, StepRegressor, StepAutoencoder])
+def test_it_is_the_default(estimator):
+    assert estimator().method == "learn"
+
+
+def test_the_fewest_weights_are_few_without_a_proof_too():
+    some = StepClassifier((3,), weights="real", sparsity="fewest", random_state=0).fit(X[:80], Y[:80])
+    many = StepClassifier((3,), method=Search(moves=2_000, starts=2), random_state=0).fit(X[:80], Y[:80])
+    assert some.certificate_.loss <= many.certificate_.loss
+    assert some.certificate_.n_weights < many.certificate_.n_weights
+    assert some.certificate_.weights_bound == 0
 
 
 def test_the_time_limit_ends_it_early():

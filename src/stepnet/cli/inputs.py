@@ -204,6 +204,12 @@ def method_of(name: str, formulation: str, solver: str) -> Any:
         raise InvalidInputError(f"--method {name} is not known; choose one of {', '.join(registry.METHODS)}.")
     options = {"formulation": formulation, "solver": solver}
     chosen = {option: value for option, value in options.items() if value != "auto"}
+    if name in ("learn", "search") and chosen:
+        option, value = next(iter(chosen.items()))
+        raise InvalidInputError(
+            f"--{option} {value} is for programs, and --method {name} solves none; add --method prove, exact or "
+            f"alternating."
+        )
     method = registry.method_of(name, **chosen)
     return method if chosen else name
 

@@ -65,7 +65,7 @@ def fit(
     lowers: options.Lowers = None,
     norm: Annotated[str, typer.Option(help="Norm of perturbations, with --radius: l1, l2 or linf (default).")] = "",
     radius: Annotated[float, typer.Option(help="How far rows may be perturbed; the worst case is trained for.")] = 0.0,
-    method: Annotated[str, typer.Option(help="prove, learn, search, exact or alternating.")] = "prove",
+    method: Annotated[str, typer.Option(help="learn, prove, search, exact or alternating.")] = "learn",
     formulation: options.FormulationName = "auto",
     solver: options.Solver = "auto",
     time_limit: options.TimeLimit = 60,
@@ -151,6 +151,7 @@ def prove(
     classifier = StepClassifier(
         hidden=widths_of(hidden),
         class_weight=class_weight_of(class_weight, rows.y),
+        method="prove",
         time_limit=time_limit,
         random_state=random_state,
     )

@@ -54,8 +54,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
-    method : "prove", "learn", "search", "exact" or a method object, default="prove"
-        ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for accuracy on new data,
+    method : "learn", "prove", "search", "exact" or a method object, default="learn"
+        ``"learn"`` for accuracy on new rows, ``"prove"`` for the smallest training loss with a proof,
         or an object with options such as ``Exact(formulation="tight", solver="scip")``.
     time_limit : float, default=60
         Seconds for the whole fit. The best verified network so far is kept.
@@ -91,7 +91,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     --------
     >>> from stepnet import StepClassifier
     >>> xor = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> clf = StepClassifier(hidden=(2,), random_state=0).fit(xor, ["even", "odd", "odd", "even"])
+    >>> clf = StepClassifier(hidden=(2,), method="prove", random_state=0).fit(xor, ["even", "odd", "odd", "even"])
     >>> clf.certificate_.loss, clf.certificate_.status, clf.certificate_.scope
     (0.0, 'OPTIMAL', 'all networks')
     """
