@@ -2,6 +2,7 @@
 
 import pickle
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ CHECKED = [
     quick(hidden=(), threshold="layer", method=FEW, time_limit=60),
     quick(output="one_hot", method=FEW, time_limit=60),
     quick(output="ordinal", weights="ternary", activation="sign", method=FEW, time_limit=60),
-    quick(hidden=(25,), method="learn", time_limit=60),
+    StepClassifier(random_state=0),
 ]
 LONG = [quick(uncertainty=Ball("linf", 0.01), method=Search(moves=40, starts=1), time_limit=60)]
 
@@ -270,6 +271,25 @@ def test_pairs_are_told_as_they_are_done(capsys):
         X, y, on_incumbent=lambda progress: True
     )
     assert classifier.certificate_.stop_reason == "callback"
+
+
+@pytest.mark.parametrize("kind", [int, float, np.uint8])
+@pytest.mark.parametrize("estimator", [StepClassifier((1,), time_limit=1), StepEnsembleClassifier(1, hidden=(1,))])
+def test_many_numbers_as_classes_get_a_warning_before_the_work(estimator, kind):
+    X, y = np.arange(42.0)[:, None], np.arange(42) % 21
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match=r"21 different numbers.*use StepRegressor"):
+            estimator.fit(X, y.astype(kind))
+    assert not hasattr(estimator, "network_")
+
+
+def test_many_words_and_few_numbers_as_classes_are_nothing_special():
+    X, y = np.arange(42.0)[:, None], np.arange(42) % 21
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        StepClassifier((1,), output="one_hot", random_state=0).fit(X, [f"class {code}" for code in y])
+        StepClassifier((1,), output="one_hot", random_state=0).fit(X, y % 20)
 
 
 def test_an_ensemble_of_several_classes_votes_on_every_pair():

@@ -1,5 +1,7 @@
 """Learn: accurate on new rows, deterministic, at any depth, and honest about its loss."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -7,7 +9,18 @@ from sklearn.model_selection import train_test_split
 
 from climbers import CASES, made
 from conftest import make_problem, solve
-from stepnet import Ball, Hinge, Learn, Search, Staircase, StepAutoencoder, StepClassifier, StepRegressor
+from stepnet import (
+    Ball,
+    Hinge,
+    Learn,
+    Search,
+    Staircase,
+    StepAutoencoder,
+    StepClassifier,
+    StepEnsembleClassifier,
+    StepRegressor,
+)
+from stepnet.certificate.certificate import Certificate
 from stepnet.methods.registry import METHODS, method_of
 from stepnet.search.descent.descent import shared_thresholds
 
@@ -19,9 +32,51 @@ def test_learns_at_any_depth(hidden):
     X_train, X_test, y_train, y_test = train_test_split(X, Y, random_state=0)
     classifier = StepClassifier(hidden=hidden, method="learn", random_state=0).fit(X_train, y_train)
     assert classifier.score(X_test, y_test) > 0.7
-    assert classifier.certificate_.status == "FEASIBLE"
+    assert classifier.certificate_.status == "LEARNED"
     assert classifier.certificate_.loss == (classifier.predict(X_train) != y_train).sum()
     assert classifier.certificate_.stop_reason == "finished"
+
+
+def test_its_certificate_says_that_it_is_for_new_rows_and_what_is_verified():
+    learned = StepClassifier((2,), random_state=0).fit(X, Y)
+    certificate = learned.certificate_
+    headline = f"LEARNED for new rows: training loss {certificate.loss:g} of 600, verified; bound 0 for all networks"
+    assert str(certificate).splitlines()[0] == headline
+    assert "gap" not in str(certificate)
+    assert "FEASIBLE" not in str(certificate)
+    assert certificate.gap == 1.0  # for programs that read it
+    assert certificate.found_by == "learning"
+    assert Certificate.from_dict(json.loads(json.dumps(certificate.to_dict()))) == certificate
+    numbers = StepRegressor((2,), random_state=0).fit(X, X[:, 0])
+    assert str(numbers.certificate_).startswith("LEARNED for new rows: training squared error ")
+    assert "verified; bound 0 for all networks" in str(numbers.certificate_)
+
+
+def test_a_learned_network_that_meets_its_bound_is_optimal():
+    certificate = StepClassifier((2,), random_state=0).fit([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]).certificate_
+    assert (certificate.status, certificate.loss, certificate.found_by) == ("OPTIMAL", 0, "learning")
+    assert str(certificate).startswith("OPTIMAL for all networks: loss 0 of 4, bound 0, gap 0 %")
+
+
+def test_votes_of_learned_networks_are_learned_and_those_of_searches_are_not():
+    labels = np.digitize(X[:, 0] + X[:, 1] * Y, [-0.5, 0.5])
+    rows = np.round(X)
+    assert StepClassifier((2,), random_state=0).fit(rows, labels).certificate_.status == "LEARNED"
+    assert StepEnsembleClassifier(3, hidden=(2,), random_state=0).fit(rows, labels).certificate_.status == "LEARNED"
+    searched = StepClassifier((1,), weights="ternary", random_state=0, time_limit=8).fit(rows, labels)
+    assert searched.certificate_.status == "FEASIBLE"
+
+
+def test_its_progress_shows_no_gap(capsys):
+    start = StepClassifier((2,), random_state=1).fit(X, Y).network_
+    StepClassifier((2,), random_state=0, verbose=1).fit(X, Y, start=start)
+    StepClassifier((2,), random_state=0, verbose=1).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    shown = capsys.readouterr().err
+    assert "bound 0  (learning)" in shown
+    assert "loss -  bound -  (3 of 3 pairs, 100% done)" in shown
+    assert "gap" not in shown
+    StepClassifier((2,), method=Search(moves=10, starts=1), random_state=0, verbose=1).fit(X, Y)
+    assert "gap" in capsys.readouterr().err
 
 
 def test_the_same_seed_gives_the_same_network_and_another_another():

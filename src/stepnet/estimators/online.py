@@ -18,7 +18,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.methods.base import Method
-from stepnet.methods.learn import Learn
+from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
@@ -145,8 +145,7 @@ class OnlineStep(BaseStep):
 
     def _require_steps(self, problem: Problem) -> None:
         """Raise if there is nothing to keep in a checkpoint before the fit ends."""
-        method = method_of(self.method)
-        if isinstance(method, Learn) and method.descends(problem):
+        if descends(method_of(self.method), problem):
             raise InvalidInputError(
                 "method='learn' has no network to keep before it ends; omit the checkpoint, or use method='prove'."
             )

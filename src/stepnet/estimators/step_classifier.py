@@ -14,6 +14,7 @@ from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.online import OnlineStep
 from stepnet.estimators.pairs import train_pairs
+from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.model.network import Network
 from stepnet.model.votes import pairwise_votes
@@ -143,7 +144,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
             networks = train_pairs(problem, n_classes, method, seed, budget, n_jobs, starts, checkpoint, callbacks)
         network = pairwise_votes(networks, n_classes)
         votes = vote_problem(problem, network)
-        self._keep(vote_result(votes, network, budget), votes)
+        self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:

@@ -15,7 +15,7 @@ from stepnet.estimators.base import checked_n_jobs
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.pairs import pair_problems, require_votes, train_pair
 from stepnet.methods.base import Method
-from stepnet.methods.learn import Learn
+from stepnet.methods.learn import Learn, descends
 from stepnet.model.network import Network
 from stepnet.model.votes import majority, pairwise_votes
 from stepnet.problem.dataset import Dataset
@@ -97,7 +97,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
             self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs)
             network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
             votes = vote_problem(problem, network)
-            self._keep(vote_result(votes, network, budget), votes)
+            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -144,7 +144,7 @@ def _train_members(
 
 def train_member(problem: Problem, seed: list[int], method: Method, budget: Budget, share: float) -> Network:
     """One member; runs in any thread or process, or on any machine."""
-    if isinstance(method, Learn) and method.descends(problem):
+    if isinstance(method, Learn) and descends(method, problem):
         should_stop = partial(getattr, budget, "stop_reason")
         return descend_network(problem, seed=seed, options=method.options, should_stop=should_stop)
     return train_pair(_bootstrapped(problem, seed), method, seed[0] + seed[1], budget, share).network

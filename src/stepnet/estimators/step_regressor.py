@@ -67,7 +67,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     Examples
     --------
     >>> from stepnet import StepRegressor
-    >>> stairs = StepRegressor(hidden=(2,), method="prove", random_state=0).fit([[1], [2], [3], [4], [5]], [7, 7, 2, 2, 4])
+    >>> stairs = StepRegressor(hidden=(2,), method="prove", random_state=0)
+    >>> stairs = stairs.fit([[1], [2], [3], [4], [5]], [7, 7, 2, 2, 4])
     >>> stairs.certificate_.status, stairs.predict([[1], [3], [9]]).round(6).tolist()
     ('OPTIMAL', [7.0, 2.0, 4.0])
     """

@@ -51,16 +51,17 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     strength: float = 1.0
 
     def plan(self, problem: Problem) -> Plan:
-        if instead := self._instead(problem):
+        if instead := _instead(problem):
             plan, reason = instead.plan(problem), accepts_descent(problem).reason
             return replace(plan, refused=(("descent", reason), *plan.refused))
         return Plan.of(problem, "free bounds", f"descent, {self.epochs} passes over the rows")
 
     def work(self, run: Run, start: Network | None = None) -> None:
         self.planned(run)
-        if instead := self._instead(run.problem):
-            self._leave(run, instead, start)
+        if instead := _instead(run.problem):
+            _leave(run, instead, start)
             return
+        run.is_learned = True
         begin(run, start, constants=False, separate=False)
         run.compiles(KERNELS)  # any answer needs them, even if that takes longer than the limit
         run.announce("learning")
@@ -70,30 +71,33 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
         # The learned network is the answer even if a network with a smaller training loss is known.
         run.settle(network)
 
-    def descends(self, problem: Problem) -> bool:
-        """Whether the problem is learned by descent, or left to another method."""
-        return self._instead(problem) is None
-
-    def _instead(self, problem: Problem) -> Method | None:
-        """The method for what descent does not take: a search if it takes that, else a proof; None for the rest."""
-        if accepts_descent(problem):
-            return None
-        moves = _ROBUST_MOVES if problem.is_uncertain else _MOVES
-        return Search(moves=moves, starts=_STARTS) if accepts_search(problem) else Prove()
-
-    def _leave(self, run: Run, method: Method, start: Network | None) -> None:
-        """Leave the work to another method: a proof may take all of the time, a search a share of it."""
-        if isinstance(method, Prove):
-            method.work(run, start)
-            return
-        if run.problem.is_plain:
-            run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5)
-        with run.within(_SHARE):
-            method.work(run, start)
-            is_late = run.budget.elapsed >= run.last_call
-        if is_late:
-            run.journal.trouble = "time"
-
     @property
     def options(self) -> DescentOptions:
         return DescentOptions(epochs=self.epochs, batch=self.batch, rate=self.rate, strength=self.strength)
+
+
+def descends(method: Method, problem: Problem) -> bool:
+    """Whether a method learns the problem by descent, for new rows."""
+    return isinstance(method, Learn) and bool(accepts_descent(problem))
+
+
+def _instead(problem: Problem) -> Method | None:
+    """The method for what descent does not take: a search if it takes that, else a proof; None for the rest."""
+    if accepts_descent(problem):
+        return None
+    moves = _ROBUST_MOVES if problem.is_uncertain else _MOVES
+    return Search(moves=moves, starts=_STARTS) if accepts_search(problem) else Prove()
+
+
+def _leave(run: Run, method: Method, start: Network | None) -> None:
+    """Leave the work to another method: a proof may take all of the time, a search a share of it."""
+    if isinstance(method, Prove):
+        method.work(run, start)
+        return
+    if run.problem.is_plain:
+        run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5)
+    with run.within(_SHARE):
+        method.work(run, start)
+        is_late = run.budget.elapsed >= run.last_call
+    if is_late:
+        run.journal.trouble = "time"
