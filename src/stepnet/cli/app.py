@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Sequence
 
 import typer
@@ -64,10 +65,12 @@ def _version(is_asked: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; expected errors become one line and exit code 2."""
+    """Run the command line; expected errors become one line and exit code 2, warnings one line."""
     code = 0
     try:
-        app(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            app(arguments)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
         if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):  # Typer ends silently
@@ -86,6 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         complain(_INTERRUPTED)
         code = EXIT_INTERRUPTED
     _exit(code)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """One line, as for errors."""
+    complain(" ".join(str(message).split()))
 
 
 def _exit(code: int) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepnet.cli.output import complain
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
 
@@ -88,21 +87,6 @@ def _targets_of(table: Table, target: str, *, is_number: bool) -> Any:
             f"regression; for classes, group them."
         )
     return labels
-
-
-def tell_of_many_numbers(labels: Any, target: str) -> None:
-    """Say on standard error that numbers become classes, if there are many of them."""
-    import numpy as np
-
-    from stepnet.estimators.classifier import MANY_NUMBERS
-    from stepnet.tables.columns import as_floats
-
-    classes = {str(label) for label in labels.tolist()}
-    if len(classes) > MANY_NUMBERS and np.isfinite(as_floats(list(classes))).all():
-        complain(
-            f"the target {target!r} has {len(classes)} different numbers, and each of them becomes a class. To predict "
-            f"numbers, use --task regression."
-        )
 
 
 def require_two_classes(labels: Any, command: str) -> None:

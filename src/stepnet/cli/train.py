@@ -22,7 +22,6 @@ from stepnet.cli.inputs import (
     method_of,
     require_two_classes,
     sparsity_of,
-    tell_of_many_numbers,
     threshold_of,
     training_rows,
     weights_of,
@@ -95,8 +94,6 @@ def fit(
     check_writable(out)
     is_regression = task == "regression"
     rows = training_rows(data, target, sample_weight, drop, is_number=is_regression, encode=encode, impute=impute)
-    if not is_regression:
-        tell_of_many_numbers(rows.y, target)
     parameters: dict[str, Any] = {
         "hidden": hidden_of(hidden),
         "threshold": threshold_of(threshold),

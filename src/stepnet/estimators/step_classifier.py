@@ -49,7 +49,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         the output misses 1 or -1.
     sparsity : int, tuple, "fewest" or None, default=None
         The largest number of non-zero weights in total, output included, or per layer (None: any);
-        ``"fewest"`` finds the fewest with the smallest loss.
+        ``"fewest"`` looks for the fewest with the smallest loss, and ``method="prove"`` proves it.
     constraints : sequence of Constraint, Raises and Lowers, default=None
         Linear constraints on weights, such as ``Raises("age")``: this input may only raise the score.
     uncertainty : Ball, Polyhedron or None, default=None
@@ -112,8 +112,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     ) -> Self:
         """Add rows to those of earlier calls and train on all of them.
 
-        The current network is the warm start and its bound still holds, so the result is that of a fit on all
-        rows, sooner. :meth:`forget` drops rows.
+        The bound of the current network still holds, and unless it was learned it is the warm start: the result is
+        that of a fit on all rows, sooner. :meth:`forget` drops rows.
 
         Parameters
         ----------
