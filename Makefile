@@ -11,6 +11,7 @@ setup: .venv/ready
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable '.[all,dev]'
+	-$(BIN)/stepnet warm-up # without it, the first fits have the kernels compiled
 	touch $@
 
 demo: setup

@@ -13,7 +13,7 @@ from stepnet.methods.plan import Plan
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.descent.descent import KERNELS, DescentOptions, accepts_descent, descend_network
+from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network
 
 
 @dataclass(kw_only=True, repr=False)
@@ -48,7 +48,6 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     def work(self, run: Run, start: Network | None = None) -> None:
         self.planned(run)
         begin(run, start, constants=False, separate=False)
-        run.compiles(KERNELS)  # any answer needs them, even if that takes longer than the limit
         run.announce("learning")
         network = descend_network(
             run.problem, seed=run.seed, options=self.options, should_stop=run.must_stop, on_share=run.advance
