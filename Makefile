@@ -49,6 +49,7 @@ bench: setup
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/breast_cancer.py
 	$(BIN)/python benchmarks/build.py
+	$(BIN)/python benchmarks/cold.py
 	$(BIN)/python benchmarks/limits.py
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/scale.py --rows 10000 100000

@@ -228,10 +228,9 @@ def test_a_limit_is_kept_where_kernels_take_longer(gate, monkeypatch):
 
 def test_a_search_goes_on_while_a_prover_waits(gate, monkeypatch):
     monkeypatch.setattr(Sat, "kernels", compiling_until(gate))
-    X = np.array([[0.0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]])
-    problem = make_problem(np.vstack([X, X + 4]), [0, 1, 1, 0] * 2, (3,))
-    certificate, _ = solve(problem, Exact(formulation="sat", search_share=0, free_bounds=False))
-    assert certificate.found_by == "local search"
+    problem = make_problem([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0], (2,))
+    certificate, _ = solve(problem, Exact(formulation="sat", search_share=0))
+    assert (certificate.loss, certificate.found_by) == (0, "local search")
 
 
 def test_who_stops_the_fit_stops_the_waiting(gate):

@@ -62,6 +62,8 @@ def _prove(run: Run, prover: Prover) -> None:
     if not prover.kernels.is_done(0.0):
         search_meanwhile(run, prover.kernels)
         run.stage = prover.name
+        if run.is_over:
+            return
     if not run.compiles(prover.kernels):
         return
     before = math.inf

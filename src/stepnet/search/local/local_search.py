@@ -43,11 +43,6 @@ def search_kernels(n_rows: int = 0) -> Compiling:
     return _KERNELS[_dtype(n_rows)]
 
 
-def kernels_ready(timeout: float, n_rows: int = 0) -> bool:
-    """Whether the kernels for so many rows are compiled, waiting for them up to ``timeout`` seconds."""
-    return search_kernels(n_rows).is_done(timeout)
-
-
 def _compile(dtype: type) -> None:
     problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), Architecture.of(1, (1,), "neuron", "real"))
     rng, rows = np.random.default_rng(0), problem.scaling.apply(problem.dataset.X, dtype)
