@@ -27,7 +27,9 @@ def main() -> None:
     X_train, _, y_train, _ = train_test_split(X, y, test_size=0.2, random_state=42)
     lines = []
     for width, balance, seconds in CASES:
-        classifier = StepClassifier(hidden=(width,), class_weight=balance, random_state=0, time_limit=seconds)
+        classifier = StepClassifier(
+            hidden=(width,), class_weight=balance, method="prove", random_state=0, time_limit=seconds
+        )
         classifier.fit(X_train, y_train)
         case = "balanced classes" if balance else "all rows alike"
         lines += [f"{width} neurons, {case}, limit {seconds} s", str(classifier.certificate_)]

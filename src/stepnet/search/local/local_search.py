@@ -30,6 +30,7 @@ from stepnet.search.local.state import Buffers, Padded, State, padded, random_pa
 from stepnet.search.padding import accepts_width
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
+_SLOWER = 10  # a move in numpy than a compiled one, about
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
 _MANY_ROWS = 200_000
 _SAMPLE, _GROWTH = 5_000, 10  # rows of the first stage, and how stages grow
@@ -149,7 +150,7 @@ def search_once(
             size *= _GROWTH
     looks = Looks(offer or problem.price, budget, target, RARELY)
     _search_rows(problem, rows, W, t, rng, budget, target, patience, looks)
-    return looks.network
+    return looks.network or learned
 
 
 def _search_rows(
@@ -172,14 +173,14 @@ def _search_rows(
     """
     state = State.of(problem, rows, W, t)
     buffers, best_W, best_t = Buffers.of(state), W.copy(), t.copy()
-    chunk = max(1, min(patience, _CHUNK_WORK // len(rows)))
+    whole = max(1, min(patience, _CHUNK_WORK // len(rows)))
     moves_threshold = problem.architecture.threshold == "neuron"
     scales_freely = moves_threshold or problem.architecture.fixed_threshold == 0
     best, loss, in_vain, is_met = np.inf, np.nan, 0, False
     while in_vain < patience and not is_met and not budget.stop_reason:
         number, before = int(rng.integers(2**31)), best
         is_compiled = is_compiled or _KERNELS[rows.dtype.type].is_compiled
-        make_moves = search if is_compiled else in_numpy.search
+        make_moves, chunk = (search, whole) if is_compiled else (in_numpy.search, -(-whole // _SLOWER))
         best, loss = make_moves(
             state, buffers, best_W, best_t, best, loss, moves_threshold, scales_freely, chunk, _PATIENCE, number, target
         )
