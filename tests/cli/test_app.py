@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -109,6 +110,18 @@ def test_a_certificate_without_a_loss_is_damaged(xor):
     result = stepnet("verify", "m.json", "xor.csv", "--target", "mood", cwd=xor)
     assert result.returncode == 2
     assert "loss is None" in result.stderr
+
+
+def test_warm_up_says_what_was_compiled_and_where_it_is(tmp_path):
+    result = stepnet("warm-up", cwd=tmp_path)
+    *groups, last = result.stdout.splitlines()
+    assert result.returncode == 0
+    assert {line.split("  ")[0] for line in groups} >= {"local search", "descent", "cells", "checks of proofs"}
+    assert all(line.endswith("in the cache") for line in groups)  # the tests have warmed up
+    assert Path(last.removeprefix("all kernels are in the cache, in ")).is_dir()
+    facts = json.loads(stepnet("warm-up", "--json", cwd=tmp_path).stdout)
+    assert last.endswith(facts["cache"])
+    assert set(facts["seconds"].values()) == {0.0}
 
 
 def test_solvers_are_listed(tmp_path):

@@ -43,6 +43,7 @@ for command in (
     study.reproduce,
     study.instances,
     study.solvers,
+    study.warm_up,
 ):
     app.command()(command)
 

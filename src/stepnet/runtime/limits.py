@@ -7,7 +7,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 
@@ -40,13 +40,13 @@ class Budget:
         """Whether the fit must end now."""
         return self.stop_reason is not None
 
-    def until(self, end: float) -> Budget:
-        """A budget that ends ``end`` seconds after this one began, or earlier if this one does.
+    def until(self, end: float, is_enough: Callable[[], bool] | None = None) -> Budget:
+        """A budget that ends ``end`` seconds after this one began, or earlier if this one does or ``is_enough``.
 
         When it is used up, this one continues.
         """
         part = _Part(min(end, self.time_limit), self.gap, self.started)
-        part.whole = self
+        part.whole, part.is_enough = self, is_enough
         return part
 
     def after(self, seconds: float) -> Budget:
@@ -88,9 +88,12 @@ class _Part(Budget):
     """A part of another budget; stops when that one does."""
 
     whole: Budget | None = None
+    is_enough: Callable[[], bool] | None = None
 
     @property
     def stop_reason(self) -> str | None:
+        if self.is_enough is not None and self.is_enough():
+            self.stop("enough")
         reason = self.whole.stop_reason if self.whole is not None else None
         return reason or super().stop_reason
 
@@ -101,4 +104,4 @@ class _Part(Budget):
             self.whole.stop(reason)
 
     def __getstate__(self) -> dict[str, object]:
-        return super().__getstate__() | {"whole": None}
+        return super().__getstate__() | {"whole": None, "is_enough": None}
