@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepnet.cli import options
-from stepnet.cli.fitting import exit_if_interrupted, facts_of, fit_shown, summary
+from stepnet.cli.fitting import facts_of, fit_shown, summary
 from stepnet.cli.inputs import (
     InputRows,
     ball_of,
@@ -26,7 +26,7 @@ from stepnet.cli.inputs import (
     weights_of,
     widths_of,
 )
-from stepnet.cli.output import EXIT_FALSE, EXIT_INTERRUPTED, complain, say
+from stepnet.cli.output import EXIT_FALSE, complain, exit_if, say
 from stepnet.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -114,13 +114,13 @@ def fit(
     if not is_regression:
         parameters |= {"output": output, "class_weight": class_weight_of(class_weight, rows.y)}
     estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(**parameters)
-    fit_shown(estimator, rows, out, checkpoint=checkpoint, resume=resume)
+    is_interrupted = fit_shown(estimator, rows, out, checkpoint=checkpoint, resume=resume)
     lines, facts = [summary(estimator)], facts_of(estimator, out)
     if is_regression:
         facts["r2"] = estimator.score(rows.X, rows.y)
         lines.append(f"R² on the training rows {facts['r2']:.4f}")
     say("\n".join([*lines, f"model written to {out}"]), facts, as_json=as_json)
-    exit_if_interrupted(estimator)
+    exit_if(is_interrupted)
 
 
 def prove(
@@ -156,7 +156,7 @@ def prove(
     )
     if save is not None:
         require_provable(classifier.problem(rows.X, rows.y, rows.weights))
-    fit_shown(classifier, rows, out)
+    is_interrupted = fit_shown(classifier, rows, out)
     lines = [summary(classifier), *(f"  chosen   {way}" for way in classifier.result_.ways)]
     if out is not None:
         lines.append(f"model written to {out}")
@@ -165,7 +165,12 @@ def prove(
         if not as_json:
             print("\n".join(lines), flush=True)  # writing a proof may take long
             lines = []
-        proven, trouble = _save_proof(classifier, rows, save)
+        proven, trouble = None, "no proof was written: it was interrupted."
+        if not is_interrupted:
+            try:
+                proven, trouble = _save_proof(classifier, rows, save)
+            except KeyboardInterrupt:
+                is_interrupted = True
         if proven is not None:
             facts |= {"proof": save, "proven_bound": proven}
             lines.append(f"proof of bound {proven:g} written to {save}; check it: stepnet verify {save}")
@@ -173,7 +178,7 @@ def prove(
         say("\n".join(lines), facts, as_json=as_json)
     if trouble:
         complain(trouble)
-    exit_if_interrupted(classifier)
+    exit_if(is_interrupted)
     if trouble or classifier.certificate_.status != "OPTIMAL":
         sys.exit(EXIT_FALSE)
 
@@ -183,8 +188,6 @@ def _save_proof(classifier: StepClassifier, rows: InputRows, save: Path) -> tupl
     from stepnet.errors import SolverError
 
     bound, seconds = classifier.certificate_.bound, classifier.time_limit
-    if classifier.certificate_.stop_reason == "interrupted":
-        return None, "no proof was written: the fit was interrupted."
     print(f"writing the proof takes up to {seconds:g} s more ...", file=sys.stderr, flush=True)
     try:
         proven = classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=seconds)
@@ -224,6 +227,7 @@ def widths(
         most=most,
         time_limit=time_limit,
         random_state=random_state,
+        on_interrupt="keep",
         show=lambda one: print(
             f"{one.width:3} {'neuron' if one.width == 1 else 'neurons'}: loss {one.loss:g}, bound {one.bound:g}",
             file=sys.stderr,
@@ -236,7 +240,6 @@ def widths(
         lines.append(f"plot written to {plot}")
     curve = [{"width": one.width, "loss": one.loss, "bound": one.bound} for one in found.curve]
     say("\n".join(lines), {"smallest": found.smallest, "loss": loss, "curve": curve}, as_json=as_json)
-    if found.curve[-1].certificate.stop_reason == "interrupted":
-        sys.exit(EXIT_INTERRUPTED)
+    exit_if(found.curve[-1].certificate.stop_reason == "interrupted")
     if found.smallest is None:
         sys.exit(EXIT_FALSE)

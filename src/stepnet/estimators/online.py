@@ -89,6 +89,7 @@ class OnlineStep(BaseStep):
     n_jobs: int | None = 1
     random_state: Any = None
     verbose: int = 0
+    on_interrupt: str = "raise"
 
     def fit(
         self,
@@ -124,12 +125,11 @@ class OnlineStep(BaseStep):
         resume : bool
             Whether to resume from the checkpoint if it exists; data and options must be the same.
         """
-        budget = self._budget()
         if checkpoint is not None and isinstance(method_of(self.method), Learn):
             raise InvalidInputError(
                 "method='learn' has no network to keep before it ends; omit the checkpoint, or use method='prove'."
             )
-        with self._all_or_nothing():
+        with self._training() as budget:
             rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
             require(
                 _COPIES * rows.nbytes,
@@ -152,19 +152,19 @@ class OnlineStep(BaseStep):
         rows : array-like of int or bool
             Their numbers in the order they came, or one boolean per row so far.
         """
-        with self._all_or_nothing():
-            self._fit_seen(self._rows_so_far().without(rows), keeps_bound=False)
+        with self._training() as budget:
+            self._fit_seen(self._rows_so_far().without(rows), budget, keeps_bound=False)
         return self
 
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: ArrayLike | None = None) -> Self:
         """Train on all rows so far and these."""
         is_first = not hasattr(self, "network_")
-        with self._all_or_nothing():
+        with self._training() as budget:
             rows, targets, weights = self._checked(X, y, sample_weight, reset=is_first)
             if is_first:
                 self._keep_targets(*((targets, weights) if classes is None else (np.asarray(classes), None)))
             new = Seen.of(rows, targets, weights)
-            self._fit_seen(new if is_first else self._rows_so_far().with_(new), keeps_bound=not is_first)
+            self._fit_seen(new if is_first else self._rows_so_far().with_(new), budget, keeps_bound=not is_first)
         return self
 
     def _rows_so_far(self) -> Seen:
@@ -182,14 +182,14 @@ class OnlineStep(BaseStep):
             )
         return seen
 
-    def _fit_seen(self, seen: Seen, *, keeps_bound: bool) -> None:
+    def _fit_seen(self, seen: Seen, budget: Budget, *, keeps_bound: bool) -> None:
         """Train on rows."""
         problem = self._problem_from(seen.X, seen.y, seen.weights)
         is_same = getattr(self, "_kind", None) == _kind(problem)  # parameters may have been changed
         before = self._earlier_data()
         known = self._known_bound(problem) if before is not None and keeps_bound and is_same else None
         pool = None if before is None else Pool(self.result_.subsystems).moved(before, problem.dataset)
-        self._solve(problem, self._budget(), self.network_ if is_same else None, known=known, pool=pool)
+        self._solve(problem, budget, self.network_ if is_same else None, known=known, pool=pool)
         self._remember(seen, problem)
 
     def _solve(
@@ -212,7 +212,7 @@ class OnlineStep(BaseStep):
         if reached is not None:
             start, known, run.journal.earlier = reached.network, reached.bound, reached.trace
             run.budget = budget = budget.after(reached.seconds)
-        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
+        with showing(budget.remaining) if self.verbose else nullcontext() as show:
             if known is not None:
                 run.raise_bound(known)
             write = None if checkpoint is None else lambda progress: checkpoint.keep_run(run)

@@ -121,6 +121,7 @@ def smallest_width(
     n_jobs: int | None = 1,
     random_state: int = 0,
     show: Callable[[Width], None] | None = None,
+    on_interrupt: str = "raise",
 ) -> Widths:
     """The fewest neurons of one hidden layer that reach a loss, and the best loss of every width on the way.
 
@@ -136,6 +137,8 @@ def smallest_width(
         Seconds in total. Each width gets an equal share of the time that is left.
     show : callable
         Called with every width when it is done.
+    on_interrupt : "raise" or "keep"
+        What Ctrl-C does: raise KeyboardInterrupt, or return the widths so far.
     """
     if not is_finite_number(loss) or loss < 0:
         raise InvalidInputError(f"loss={loss!r} must be a non-negative number.")
@@ -143,19 +146,19 @@ def smallest_width(
         raise InvalidInputError(f"most={most!r} must be a positive integer, such as 5.")
     whole, pool, curve = Budget(checked_limit(time_limit)), Pool(), list[Width]()
     network: Network | None = None
-    for width in range(1, most + 1):
-        problem = StepClassifier(hidden=(width,)).problem(X, y, sample_weight)
-        budget = Budget(whole.remaining / (most + 1 - width))
-        run = Run(problem, budget, checked_n_jobs(n_jobs), random_state, pool=pool)
-        with budget.catching_interrupts():
+    with whole.catching_interrupts(on_interrupt):
+        for width in range(1, most + 1):
+            problem = StepClassifier(hidden=(width,)).problem(X, y, sample_weight)
+            budget = whole.lasting(whole.remaining / (most + 1 - width))
+            run = Run(problem, budget, checked_n_jobs(n_jobs), random_state, pool=pool)
             Prove().work(run, None if network is None else _widened(network))
-        result = run.result()
-        network = result.network
-        curve.append(Width(width, certify(problem, result), network))
-        if show is not None:
-            show(curve[-1])
-        if curve[-1].loss <= loss or result.stop_reason == "interrupted":
-            break
+            result = run.result()
+            network = result.network
+            curve.append(Width(width, certify(problem, result), network))
+            if show is not None:
+                show(curve[-1])
+            if curve[-1].loss <= loss or whole.is_interrupted:
+                break
     return Widths(float(loss), tuple(curve))
 
 

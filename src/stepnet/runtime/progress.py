@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,11 @@ class Progress:
     stage: str
     network: Any = None  # the best verified network so far
     share: float | None = None  # how much of the stage is done, if known
+
+    @classmethod
+    def of_parts(cls, runtime: float, n_done: int, n_parts: int, noun: str) -> Progress:
+        """Of work on parts of a vote, which has no loss before all of them are done."""
+        return cls(runtime, math.inf, 0.0, 1.0, f"{n_done} of {n_parts} {noun}", share=n_done / n_parts)
 
 
 # Returns True to end the fit with the best network so far.
