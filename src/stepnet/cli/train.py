@@ -27,6 +27,7 @@ from stepnet.cli.inputs import (
     widths_of,
 )
 from stepnet.cli.output import EXIT_FALSE, complain, exit_if, say
+from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def fit(
         "hidden": widths_of(hidden),
         "threshold": threshold_of(threshold),
         "weights": weights_of(weights),
-        "activation": activation,
+        "activation": written(activation),
         "sparsity": sparsity_of(sparsity),
         "constraints": constraints_of(raises, lowers, rows.columns.features),
         "uncertainty": ball_of(norm, radius),
@@ -108,7 +109,7 @@ def fit(
         "random_state": random_state,
     }
     if loss:
-        parameters["loss"] = loss
+        parameters["loss"] = written(loss)
     if class_weight and is_regression:
         raise InvalidInputError("--class-weight is for classes; --task regression predicts numbers. Omit one of them.")
     if not is_regression:
@@ -186,11 +187,13 @@ def prove(
 def _save_proof(classifier: StepClassifier, rows: InputRows, save: Path) -> tuple[float | None, str]:
     """The bound that the proof shows, if there is one, and what is wrong with it."""
     from stepnet.errors import SolverError
+    from stepnet.runtime.view import showing
 
     bound, seconds = classifier.certificate_.bound, classifier.time_limit
     print(f"writing the proof takes up to {seconds:g} s more ...", file=sys.stderr, flush=True)
     try:
-        proven = classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=seconds)
+        with showing(seconds, "writing the proof"):
+            proven = classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=seconds)
     except SolverError as error:
         return None, str(error)
     if proven < bound * (1 - _ROUNDING):
@@ -215,31 +218,37 @@ def widths(
 ) -> None:
     """Find the fewest neurons that reach a loss, and the best loss of every width; exit code 1 if it stays open."""
     from stepnet import smallest_width
+    from stepnet.runtime.view import showing
 
     check_plot(plot)
     rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
     require_two_classes(rows.y, "widths")
-    found = smallest_width(
-        rows.X,
-        rows.y,
-        loss,
-        sample_weight=rows.weights,
-        most=most,
-        time_limit=time_limit,
-        random_state=random_state,
-        on_interrupt="keep",
-        show=lambda one: print(
-            f"{one.width:3} {'neuron' if one.width == 1 else 'neurons'}: loss {one.loss:g}, bound {one.bound:g}",
-            file=sys.stderr,
-            flush=True,
-        ),
-    )
+    with showing(time_limit, "looking for the fewest neurons"):
+        found = smallest_width(
+            rows.X,
+            rows.y,
+            loss,
+            sample_weight=rows.weights,
+            most=most,
+            time_limit=time_limit,
+            random_state=random_state,
+            on_interrupt="keep",
+            show=lambda one: print(
+                f"{one.width:3} {'neuron' if one.width == 1 else 'neurons'}: loss {one.loss:g}, bound {one.bound:g}",
+                file=sys.stderr,
+                flush=True,
+            ),
+        )
     lines = [str(found)]
     if plot is not None:
         found.plot(plot)
         lines.append(f"plot written to {plot}")
     curve = [{"width": one.width, "loss": one.loss, "bound": one.bound} for one in found.curve]
-    say("\n".join(lines), {"smallest": found.smallest, "loss": loss, "curve": curve}, as_json=as_json)
+    say(
+        "\n".join(lines),
+        {"smallest": found.smallest, "loss": loss, "least": found.least, "curve": curve},
+        as_json=as_json,
+    )
     exit_if(found.curve[-1].certificate.stop_reason == "interrupted")
     if found.smallest is None:
         sys.exit(EXIT_FALSE)

@@ -219,10 +219,10 @@ class OnlineStep(BaseStep):
             told = None if on_incumbent is None else lambda now: now.network is not None and on_incumbent(now)
             run.journal.callbacks = tuple(filter(None, (write, show, told)))
             method.work(run, start)
-        result = run.result()
-        if checkpoint is not None:
-            checkpoint.keep_run(run)
-        self._keep(result, problem)
+            result = run.result()
+            if checkpoint is not None:
+                checkpoint.keep_run(run)
+            self._keep(result, problem)
 
     def _remember(self, seen: Seen, problem: Problem) -> None:
         """Keep what a later call needs."""

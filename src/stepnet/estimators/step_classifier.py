@@ -144,9 +144,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         with showing(budget.remaining) if self.verbose else nullcontext() as show:
             callbacks = [callback for callback in (show, on_incumbent) if callback is not None]
             networks = train_pairs(problem, n_classes, method, seed, budget, n_jobs, starts, checkpoint, callbacks)
-        network = pairwise_votes(networks, n_classes)
-        votes = vote_problem(problem, network)
-        self._keep(vote_result(votes, network, budget), votes)
+            network = pairwise_votes(networks, n_classes)
+            votes = vote_problem(problem, network)
+            self._keep(vote_result(votes, network, budget), votes)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:

@@ -107,9 +107,9 @@ class StepEnsembleClassifier(BaseStepClassifier):
                 require_votes(problem, n_classes, self.n_estimators)
             with showing(budget.remaining) if self.verbose else nullcontext() as show:
                 self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs, show)
-            network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
-            votes = vote_problem(problem, network)
-            self._keep(vote_result(votes, network, budget), votes)
+                network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
+                votes = vote_problem(problem, network)
+                self._keep(vote_result(votes, network, budget), votes)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
