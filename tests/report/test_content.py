@@ -49,7 +49,7 @@ def test_what_is_said_of_the_rules_is_true_of_them(factors, sentence):
     assert sentence in " ".join(to_text(report).split())
     first, second = report.layers[0].neurons
     assert (first.is_divided, second.is_divided) == (factors[0] != 1, False)
-    assert second.rule == "on where 2 x0 + 2 x1 ≥ 3"
+    assert second.rule == "on where 2·x0 + 2·x1 ≥ 3"
 
 
 def test_rules_that_are_all_divided_say_so():
