@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 
 from stepnet.estimators.checkpoint import Checkpoint, Reached
 from stepnet.methods.base import Method
+from stepnet.methods.learn import descends
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
@@ -79,7 +80,7 @@ def train_pairs(
         if checkpoint is not None:
             checkpoint.keep(found, f"pair {number}")
         done = sum(network is not None for network in networks)
-        progress = Progress.of_parts(budget.elapsed, done, len(networks), "pairs")
+        progress = Progress.of_parts(budget.elapsed, done, len(networks), "pairs", is_learned=descends(method, problem))
         for callback in callbacks:
             if callback(progress):
                 budget.stop("callback")

@@ -70,8 +70,8 @@ class _Lines:
         done = "" if progress.share is None else f", {progress.share:.0%} done"
         text = f"{progress.stage}{done}"
         if self._has_losses:
-            loss, bound, gap = _numbers(progress)
-            text = f"loss {loss}  bound {bound}  gap {gap}  ({text})"
+            numbers = "  ".join(f"{name} {number}" for name, number in _numbers(progress).items())
+            text = f"{numbers}  ({text})"
         sys.stderr.write(f"{progress.runtime:8.2f} s  {text}\n")
         sys.stderr.flush()
 
@@ -88,7 +88,7 @@ def _live(time_limit: float, stage: str) -> Iterator[Callable[[Progress], None]]
 
     def render() -> Grid:
         grid, now = Grid(box=None, pad_edge=False), latest[-1]
-        losses = {} if stage else dict(zip(("loss", "bound", "gap"), _numbers(now), strict=True))
+        losses = {} if stage else _numbers(now)
         for name in ("seconds", "left", *losses, "stage"):
             grid.add_column(name, justify="right", min_width=8, no_wrap=True)
         grid.add_column("", width=24)
@@ -102,8 +102,12 @@ def _live(time_limit: float, stage: str) -> Iterator[Callable[[Progress], None]]
         yield latest.append
 
 
-def _numbers(progress: Progress) -> list[str]:
-    """Loss, bound and gap; dashes as long as there is no loss."""
-    if not math.isfinite(progress.loss):
-        return ["-", "-", "-"]
-    return [f"{progress.loss:g}", f"{progress.bound:g}", f"{100 * progress.gap:.1f} %"]
+def _numbers(progress: Progress) -> dict[str, str]:
+    """Loss, bound and, unless a network is learned for new rows, gap; dashes as long as there is no loss."""
+    numbers = {"loss": "-", "bound": "-", "gap": "-"}
+    if math.isfinite(progress.loss):
+        gap = f"{100 * progress.gap:.1f} %"
+        numbers = {"loss": f"{progress.loss:g}", "bound": f"{progress.bound:g}", "gap": gap}
+    if progress.is_learned:
+        del numbers["gap"]
+    return numbers
