@@ -216,6 +216,8 @@ def test_an_interrupt_leaves_a_model_and_an_exit_code_of_its_own(tmp_path, signu
         "y",
         "--hidden",
         "4",
+        "--method",
+        "prove",
         "--time-limit",
         "100",
     ]

@@ -16,8 +16,12 @@ from stepnet import (
     load,
     save,
     smallest_width,
+    verify_proof,
 )
 from stepnet.errors import InvalidInputError, NoNetworkError
+from stepnet.estimators.pairs import train_pair
+from stepnet.estimators.step_ensemble import train_member
+from stepnet.runtime.limits import Budget
 
 RNG = np.random.default_rng(0)
 X, Y, THREE = RNG.normal(size=(60, 3)), RNG.integers(0, 2, 60), RNG.integers(0, 3, 60)
@@ -148,6 +152,32 @@ def test_a_method_returns_what_it_found_on_request():
         InterruptedSearch().solve(problem)
     result = InterruptedSearch().solve(problem, on_interrupt="keep")
     assert (result.stop_reason, result.loss) == ("interrupted", problem.evaluate(result.network))
+
+
+def test_a_worker_that_gets_the_ctrl_c_of_the_terminal_returns_its_network():
+    """In another process nobody around it catches the signal."""
+    problem = StepClassifier((2,)).problem(X, Y)
+    budget = Budget(60)
+    reached = train_pair(problem, InterruptedSearch(), 0, budget, 1.0)
+    assert budget.is_interrupted
+    assert reached.loss == problem.evaluate(reached.network)
+    budget = Budget(60)
+    member = train_member(problem, [0, 0], InterruptedLearn(), budget, 1.0)
+    assert (budget.is_interrupted, member.widths) == (True, (2, 1))
+
+
+def test_ctrl_c_ends_the_check_of_a_proof(tmp_path):
+    rows = [[0.0], [1.0], [2.0]], [0, 1, 0]
+    StepClassifier((1,), method="prove", random_state=0).fit(*rows).save_proof(tmp_path / "proof", *rows)
+    shown = []
+
+    def show(progress):
+        shown.append(progress)
+        press_ctrl_c_once()
+
+    with pytest.raises(KeyboardInterrupt):
+        verify_proof(tmp_path / "proof", show=show)
+    assert shown
 
 
 def test_widths_so_far_are_returned_on_request():
