@@ -85,7 +85,7 @@ def main() -> None:
     if chosen.fit:
         fit(chosen.fit[0], chosen.fit[1], float(chosen.fit[2]))
         return
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         begin = time.perf_counter()
         run(Path(name, "warm"), "-m", "stepnet", "warm-up")
         lines = [

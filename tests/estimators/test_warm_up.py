@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +96,7 @@ def test_a_first_fit_within_a_short_limit_leaves_kernels_for_the_next_process(me
     assert loss == errors
     assert found_by == {"learn": "learning", "search": "local search"}[method]
     while not list(Path(tmp_path).rglob("*.nbc")) or any(map(is_held, Path(tmp_path).rglob("*.lock"))):
-        pass
+        time.sleep(0.1)
     before = sorted(Path(tmp_path).rglob("*.nbc"))
     assert json.loads(processed(FIT, method, NUMBA_CACHE_DIR=str(tmp_path)))
     assert sorted(Path(tmp_path).rglob("*.nbc")) == before

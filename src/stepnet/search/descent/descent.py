@@ -32,7 +32,7 @@ from stepnet.search.padding import accepts_width
 _FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
 _MANY_ROWS = 5_000  # from here on regularisation fades
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
-_SLOWER = 20  # a step in numpy than a compiled one, about
+_SLOWER = 20  # in numpy, so many times fewer steps between two looks
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The local search in numpy, for as long as its kernels are not compiled: some line searches of a neuron at once.
 
 The same moves of the same state as in ``kernels.py``, but a batch of directions is tried at a time and the best of them
-is carried out: so numpy's overhead is shared, and a few thousand moves per second remain.
+is carried out, so that numpy's overhead is shared.
 """
 
 from __future__ import annotations

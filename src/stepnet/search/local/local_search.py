@@ -30,7 +30,7 @@ from stepnet.search.local.state import Buffers, Padded, State, padded, random_pa
 from stepnet.search.padding import accepts_width
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
-_SLOWER = 10  # a move in numpy than a compiled one, about
+_SLOWER = 10  # in numpy, so many times fewer moves between two looks
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
 _MANY_ROWS = 200_000
 _SAMPLE, _GROWTH = 5_000, 10  # rows of the first stage, and how stages grow
