@@ -14,6 +14,7 @@ from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.online import OnlineStep
 from stepnet.estimators.pairs import train_pairs
+from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.model.network import Network
 from stepnet.model.votes import pairwise_votes
@@ -29,8 +30,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
 
     Parameters
     ----------
-    hidden : tuple of int, default=(25,)
-        Widths of the hidden layers; ``()`` is a single neuron.
+    hidden : tuple of int or "auto", default=(25,)
+        Widths of the hidden layers; ``()`` is a single neuron; ``"auto"`` chooses the smallest width that is within
+        one standard error of the best on held-out rows.
     weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
         Values that the weights may take: any, {0, 1}, {-1, 1}, {-1, 0, 1} or {-P, ..., P}; one choice for all
         layers, or one per layer, output included.
@@ -54,8 +56,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
-    method : "prove", "learn", "search", "exact" or a method object, default="prove"
-        ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for accuracy on new data,
+    method : "learn", "prove", "search", "exact" or a method object, default="learn"
+        ``"learn"`` for accuracy on new rows, ``"prove"`` for the smallest training loss with a proof,
         or an object with options such as ``Exact(formulation="tight", solver="scip")``.
     time_limit : float, default=60
         Seconds for the whole fit. The best verified network so far is kept.
@@ -77,6 +79,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         Verified loss, bound, gap, status, scope, proof.
     result_ : Result
         What the certificate is based on, with the trace of losses and bounds over time.
+    hidden_ : tuple of int
+        The widths that ``hidden="auto"`` chose; ``held_out_`` has the held-out loss of each width tried.
     classes_ : ndarray
         The class of each code that the network predicts.
     n_features_in_ : int
@@ -91,12 +95,12 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     --------
     >>> from stepnet import StepClassifier
     >>> xor = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> clf = StepClassifier(hidden=(2,), random_state=0).fit(xor, ["even", "odd", "odd", "even"])
+    >>> clf = StepClassifier(hidden=(2,), method="prove", random_state=0).fit(xor, ["even", "odd", "odd", "even"])
     >>> clf.certificate_.loss, clf.certificate_.status, clf.certificate_.scope
     (0.0, 'OPTIMAL', 'all networks')
     """
 
-    hidden: tuple[int, ...] = (25,)
+    hidden: tuple[int, ...] | str = (25,)
     _: KW_ONLY
     output: str = "one_vs_one"
     loss: Any = "misclassified"
@@ -143,7 +147,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
             networks = train_pairs(problem, n_classes, method, seed, budget, n_jobs, starts, checkpoint, callbacks)
         network = pairwise_votes(networks, n_classes)
         votes = vote_problem(problem, network)
-        self._keep(vote_result(votes, network, budget), votes)
+        self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:
