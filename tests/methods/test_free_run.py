@@ -68,6 +68,7 @@ def test_a_bound_of_the_free_problem_holds_and_is_passed_on(kind, prover):
     run = Run(problem, Budget(60.0))
     begin(run, None, bounds=False, separate=False)
     free = FreeRun.of(run)
+    free.resume(prover)
     PROVERS[prover].work(free, free.offer)
     assert run.bound.value == least
     assert run.bound.value <= optimum(kind, 0)
@@ -113,6 +114,7 @@ def test_the_certificate_says_what_it_follows_from_and_comes_back_from_files(tmp
     run = Run(model.problem(X, y), Budget(60.0))
     begin(run, None, bounds=False, separate=False)
     free = FreeRun.of(run)
+    free.resume("sat")
     PROVERS["sat"].work(free, free.offer)
     assert str(run.bound.evidence).endswith(", which holds with fewer networks and with perturbed rows too")
     assert run.bound.evidence.claimed_by.startswith("CaDiCaL")
@@ -164,3 +166,13 @@ def test_programs_get_what_the_free_problem_leaves():
     assert all(not way.is_free for way in Exact(formulation="tight").plan(restricted("integers", 0)).ways)
     assert all(not way.is_free for way in Exact(solver="highs").plan(restricted("sparse", 0)).ways)
     assert isinstance(plan, Plan)
+
+
+def test_a_callback_that_stops_at_a_bound_of_the_free_problem_ends_the_fit():
+    X, y = table(0, m=30)
+    model = StepClassifier(hidden=(2,), method="prove", constraints=[Raises(0), Lowers(1)], random_state=0)
+    model.fit(X, y, on_incumbent=lambda progress: progress.bound > 0)
+    assert model.certificate_.stop_reason == "callback"
+    assert model.certificate_.bound > 0
+    assert model.certificate_.loss > model.certificate_.bound
+    assert model.result_.ways[-1].startswith("cells without the restrictions: ")

@@ -36,8 +36,10 @@ def close(run: Run, solve: Callable[[Way], None]) -> None:
             if way.prover is None:
                 solve(way)
             elif way.is_free:
-                free = free or FreeRun.of(run)
-                free.budget = run.budget
+                is_first, free = free is None, free or FreeRun.of(run)
+                free.resume(way.name)
+                if is_first:
+                    search_within(free, 0.1, _SEARCH)  # the network of a restricted problem may be far from a good one
                 _prove(free, way.prover)
             else:
                 _prove(run, way.prover)

@@ -34,8 +34,12 @@ class FreeRun(Run):
             "fewer_networks": restrictions.architecture != problem.architecture or restrictions.constraints.restrict,
             "perturbed_rows": restrictions.is_uncertain,
         }
-        if restricted.network is not None:
-            super().offer(restricted.network)
+
+    def resume(self, stage: str) -> None:
+        """Work on in the time that the restricted run has now, from its best network if that is better."""
+        self.budget, self.stage = self.restricted.budget, stage
+        if self.restricted.network is not None:
+            super().offer(self.restricted.network)
 
     @property
     def is_over(self) -> bool:
@@ -43,9 +47,11 @@ class FreeRun(Run):
         return self.is_proven or self.restricted.is_over
 
     def offer(self, network: Network) -> float:
-        problem = self.restricted.problem
-        if not problem.is_uncertain and problem.refuses(network) is None:
-            self.restricted.offer(network)
+        restricted = self.restricted
+        if not restricted.problem.is_uncertain and restricted.problem.refuses(network) is None:
+            stage, restricted.stage = restricted.stage, self.stage
+            restricted.offer(network)
+            restricted.stage = stage
         return super().offer(network)
 
     def raise_bound(self, bound: Bound) -> None:
