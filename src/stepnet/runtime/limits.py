@@ -95,12 +95,6 @@ class _Part(Budget):
         return reason or super().stop_reason
 
     def stop(self, reason: str) -> None:
-        """Whoever asks for the end means that of the fit, whatever part of it is running."""
-        super().stop(reason)
-        if self.whole is not None:
-            self.whole.stop(reason)
-
-    def stop(self, reason: str) -> None:
         """End the whole fit, not only this part of it."""
         super().stop(reason)
         if self.whole is not None:
