@@ -22,7 +22,7 @@ BIG_WEIGHTS = [0.2, 0.1, 0.3, 0.3, 0.1, 0.1, 0.1, 0.2, 0.3, 0.2]
 @pytest.mark.skipif(not BACKENDS["cpsat"].is_available(), reason="CP-SAT is not installed")
 def test_integer_weights_on_large_integers_with_real_row_weights_are_solved_right():
     problem = make_problem(np.array(BIG)[:, None], BIG_LABELS, (), weights="ternary", sample_weight=BIG_WEIGHTS)
-    certificate, _ = solve(problem, Exact())
+    certificate, _ = solve(problem, Exact(formulation="tight"))
     assert certificate.status == "OPTIMAL"
     assert certificate.loss == pytest.approx(0.6)
     assert certificate.claimed_by.startswith("CP-SAT")
@@ -40,7 +40,7 @@ def test_float_solvers_refuse_large_integers(solver):
 def test_numbers_too_fine_for_a_grid_are_refused():
     problem = make_problem([[1e-310], [-1e-310], [2e-310]], [0, 1, 1], (), weights="ternary")
     with pytest.raises(NotAcceptedError, match="Round them first"):
-        solve(problem, Exact())
+        solve(problem, Exact(formulation="tight"))
 
 
 @pytest.mark.parametrize("weights", [[0.5, 0.5, 0.5, 0.5, 1e6 + 0.1, 1e6 + 0.1], [1000, 1000, 1000, 1001, 3e9, 3e9]])

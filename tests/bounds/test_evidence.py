@@ -10,6 +10,7 @@ from stepnet.bounds.evidence import (
     CarriedOver,
     Conflicts,
     Enumeration,
+    OfFreeProblem,
     OfMasters,
     Refutations,
     SetCover,
@@ -36,6 +37,16 @@ WORDS = {
         "differences of 0.25 in the loss"
     ),
     SetCover(3, "HiGHS"): "correct sets: a set cover over 3 infeasible subsystems checked in rational arithmetic",
+    OfFreeProblem(SetCover(3, "HiGHS 1")): (
+        "correct sets: a set cover over 3 infeasible subsystems checked in rational arithmetic, "
+        "which holds with fewer networks too"
+    ),
+    OfFreeProblem(Conflicts(), fewer_networks=False, perturbed_rows=True): (
+        "conflicts: equal rows with different classes, which holds with perturbed rows too"
+    ),
+    OfFreeProblem(Trivial(), perturbed_rows=True): (
+        "trivial bound 0, which holds with fewer networks and with perturbed rows too"
+    ),
     Enumeration(120, 4, 2): (
         "correct sets: 4 candidate sets of 120 hyperplanes enumerated exhaustively for 2 output gates"
     ),

@@ -35,7 +35,7 @@ def test_exit_codes_are_those_of_the_program():
 
 
 def test_every_command_of_the_pages_exists():
-    known = {command.callback.__name__ for command in app.registered_commands}
+    known = {command.callback.__name__.replace("_", "-") for command in app.registered_commands}
     texts = [block.text for page in PAGES for block in blocks(page)]
-    used = {name for text in texts for name in re.findall(r"^(?:\$ )?stepnet (\w+)", text, re.MULTILINE)}
+    used = {name for text in texts for name in re.findall(r"^(?:\$ )?stepnet ([\w-]+)", text, re.MULTILINE)}
     assert used == known

@@ -41,7 +41,7 @@ def test_pages_load_nothing_from_elsewhere(site):
 def test_the_command_line_page_has_every_command_and_option(site):
     text = (site / "command_line.html").read_text(encoding="utf-8")
     for command in app.registered_commands:
-        assert f"stepnet {command.callback.__name__}" in text
+        assert f"stepnet {command.callback.__name__.replace('_', '-')}" in text
     for option in ("--target", "--hidden", "--resolve", "--dask"):
         assert option in text
 

@@ -212,7 +212,8 @@ def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named
         assert first_way(wide_problem(hidden), solver) == name
     for hidden, name in [((), "cells"), ((3,), "cells"), ((5,), "cells"), ((6,), "tight")]:
         assert first_way(wide_problem(hidden, n_features=3)) == name
-    assert first_way(wide_problem((2,), "layer")) == "tight"
+    assert first_way(wide_problem((2,), "layer")) == "sat"
+    assert first_way(wide_problem((2,), "layer"), "highs") == "tight"
     weighted = make_problem([[0.0], [1.0]], [0, 1], (2,), sample_weight=[0.1234, 0.77])
     assert first_way(weighted) == "cells"
 
@@ -220,10 +221,10 @@ def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named
 @pytest.mark.parametrize(
     ("problem", "way"),
     [
-        (wide_problem((1,), n_features=2), "cells: through 2 of 40 rows there are only 780 hyperplanes"),
+        (wide_problem((1,), n_features=2), "cells: through 2 of 40 points there are only 780 hyperplanes"),
         (wide_problem((2,)), "sat: the output of 2 neurons is one of 2 gates"),
         (wide_problem((1,)), "one_neuron: for a single neuron a set cover is easier than clauses"),
-        (wide_problem((2,), "layer"), "tight: formulation='sat' needs threshold='neuron'"),
+        (wide_problem((2,), "layer"), "sat without the restrictions: the output of 2 neurons is one of 2 gates"),
         (wide_problem((6,), n_features=2), "tight: formulation='sat' accepts one hidden layer of up to 5 neurons"),
     ],
 )

@@ -299,3 +299,17 @@ def test_other_data_than_those_of_the_certificate_are_refused(tmp_path):
     classifier = StepClassifier(hidden=(1,), method="prove", time_limit=60).fit(X, y)
     with pytest.raises(InvalidInputError, match="not the data of the certificate"):
         classifier.save_proof(tmp_path / "proof", X + 1, y)
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_equal_and_proportional_columns_are_proven_and_checked(width, tmp_path):
+    X, y = rows(m=16)
+    X = np.round(64 * X) / 64  # so that all columns below are exact
+    wide = np.column_stack([X, X[:, 0], 4 * X[:, 1], np.full(len(X), 3.0), X[:, 0] + 0.5])
+    proven = []
+    for name, columns in (("narrow", X), ("wide", wide)):
+        classifier = StepClassifier(hidden=(width,), method="prove", random_state=0).fit(columns, y)
+        assert classifier.certificate_.status == "OPTIMAL"
+        proven.append(classifier.save_proof(tmp_path / name, columns, y))
+        assert verify_proof(tmp_path / name)
+    assert proven == [classifier.certificate_.loss] * 2

@@ -115,3 +115,11 @@ def test_outside_the_main_thread_signals_are_left_alone():
     thread.start()
     thread.join()
     assert not errors
+
+
+def test_a_stop_in_a_part_ends_the_whole():
+    whole = Budget(60.0)
+    part = whole.until(30.0).until(10.0)
+    part.stop("callback")
+    assert whole.stop_reason == "callback"
+    assert whole.until(50.0).is_used_up()

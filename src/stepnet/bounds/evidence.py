@@ -155,6 +155,20 @@ class OfMasters(_OfAnother):
 
 
 @dataclass(frozen=True)
+class OfFreeProblem(_OfAnother):
+    """The bound of the rows as they are and of all real weights and thresholds: others have no smaller loss."""
+
+    fewer_networks: bool = True  # the problem restricts weights or thresholds
+    perturbed_rows: bool = False  # its loss is that of the worst case
+
+    kind = "free problem"
+
+    def __str__(self) -> str:
+        parts = {"with fewer networks": self.fewer_networks, "with perturbed rows": self.perturbed_rows}
+        return f"{self.inner}, which holds {' and '.join(what for what, is_so in parts.items() if is_so)} too"
+
+
+@dataclass(frozen=True)
 class Subset(_OfAnother):
     """The bound of fewer rows, which came earlier."""
 
@@ -206,7 +220,8 @@ class Stated(Evidence):
 _KINDS: dict[str, type[Evidence]] = {
     one.kind: one
     for one in (
-        Trivial, Conflicts, Refutations, SetCover, Enumeration, BranchAndBound, OfMasters, Subset, CarriedOver, Stated
+        Trivial, Conflicts, Refutations, SetCover, Enumeration, BranchAndBound, OfMasters, OfFreeProblem, Subset,
+        CarriedOver, Stated,
     )
 }  # fmt: skip
 

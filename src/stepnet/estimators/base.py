@@ -78,15 +78,17 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         time_limit: float | None = 600.0,
+        radius: ArrayLike | None = None,
     ) -> float:
         """Write a proof of the certificate's bound that others can check, given the training data.
 
         For one hidden layer of up to 5 neurons; see :func:`stepnet.verify_proof`. Returns the proven bound. It is
         smaller than the certificate's if the time was too short, which can happen for large bounds that came from
-        enumeration or a solver.
+        enumeration or a solver, and if restrictions on weights and thresholds or perturbations of rows cost something:
+        the proof is one for all networks and for the rows as they are.
         """
         check_is_fitted(self)
-        problem = self._certified_problem(self._problem(X, y, sample_weight, reset=False))
+        problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
         require_same_data(problem, self.certificate_)
         budget = Budget(checked_limit(time_limit))
         subsystems = self.result_.subsystems if hasattr(self, "result_") else ()

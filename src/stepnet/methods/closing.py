@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
+from stepnet.methods.free_run import FreeRun
 from stepnet.methods.plan import Way
 from stepnet.methods.programs import Programs
 from stepnet.methods.run import Run
@@ -15,24 +17,32 @@ from stepnet.search.local.local_search import Effort
 from stepnet.solvers.backends.registry import backend_for
 
 _FAR = 64.0  # a loss that is so many times smaller has fallen far
-_SHARE = 0.8  # of the time, for a prover that is followed by others
 _SEARCH = Effort(moves=2_000, starts=1)  # from a better network of a prover
 
 
-def close(run: Run, solver: str) -> None:
-    """Try the ways of the run's plan until loss and bound meet or the time is up."""
+def close(run: Run, solve: Callable[[Way], None]) -> None:
+    """Try the ways of the run's plan until loss and bound meet or the time is up; ``solve`` those with programs."""
     assert run.plan is not None
     run.recheck()
-    ways = run.plan.ways
-    for number, way in enumerate(ways):
-        run.note(way.name, way.reason)
+    free: FreeRun | None = None
+    for way in run.plan.ways:
+        is_settled = free is not None and free.is_proven  # the free problem has no larger bound
+        if is_settled and way.is_free:
+            continue
+        name, _, reason = str(way).partition(": ")
+        run.note(name, reason)
         run.stage = way.name
-        if way.prover is not None:
-            # A program rarely proves more than the last prover.
-            with run.within(1.0 if number + 2 >= len(ways) else _SHARE):
+        with run.within(1.0 if is_settled else way.share, way.seconds):
+            if way.prover is None:
+                solve(way)
+            elif way.is_free:
+                is_first, free = free is None, free or FreeRun.of(run)
+                free.resume(way.name)
+                if is_first:
+                    search_within(free, 0.1, _SEARCH)  # the network of a restricted problem may be far from a good one
+                _prove(free, way.prover)
+            else:
                 _prove(run, way.prover)
-        elif not _solve(run, way, solver):
-            return
         if run.is_over:
             return
 
@@ -45,16 +55,15 @@ def prepare(run: Run) -> None:
             way.prover.kernels.begin()
 
 
-def _solve(run: Run, way: Way, solver: str) -> bool:
-    """Branch and bound on the way's programs; False if there is no time or memory for them."""
+def solve_programs(run: Run, solver: str, way: Way) -> None:
+    """Branch and bound on the way's programs, if there is time and memory for them."""
     assert run.plan is not None
     assert way.formulation is not None
     if short := run.plan.short_of(run.budget):
         run.journal.trouble = f"program too large for the {short}"
-        return False
+        return
     encodings = list(way.formulation.encode(run.problem))
     Programs(run, backend_for(solver, encodings[0].model), encodings).work()
-    return True
 
 
 def _prove(run: Run, prover: Prover) -> None:

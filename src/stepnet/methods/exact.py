@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -10,9 +11,9 @@ from sklearn.base import BaseEstimator
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
-from stepnet.methods.closing import close, prepare
+from stepnet.methods.closing import close, prepare, solve_programs
 from stepnet.methods.generation import Generation, nominal_master
-from stepnet.methods.plan import Plan, ways_of
+from stepnet.methods.plan import Plan, Way, ways_of
 from stepnet.methods.run import Run
 from stepnet.methods.search import effort_before, search_within
 from stepnet.methods.thinning import thin
@@ -30,10 +31,12 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     formulation : str, Formulation or Prover
-        ``"auto"``: for one hidden layer of up to 5 neurons, those of ``"cells"`` (up to 5 features),
+        ``"auto"``: for one hidden layer of up to 5 neurons, those of ``"cells"`` (up to 5 dimensions),
         ``"one_neuron"`` and ``"sat"`` that accept the problem, in this order. They need no program and no margin:
-        their bounds hold for all networks. Then, or with a named solver, a program: ``"gates"`` for few neurons,
-        otherwise ``"tight"``. ``"bilinear"`` and ``"paper"`` are programs, too. Or an object.
+        their bounds hold for all networks. If weights, thresholds or rows keep them from accepting it, they work on
+        the problem without that for a part of the time, since its bounds hold too. Then, or with a named solver, a
+        program: ``"gates"`` for few neurons, otherwise ``"tight"``. ``"bilinear"`` and ``"paper"`` are programs, too.
+        Or an object.
     solver : str
         ``"auto"``, ``"highs"``, ``"scip"``, ``"gurobi"`` or ``"cpsat"``.
     free_bounds : bool
@@ -60,8 +63,8 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
             raise NotAcceptedError(reason)
         # If rows are uncertain, the master problems are written as programs.
         master = nominal_master(problem, joint=self.scenarios == "joint") if problem.is_uncertain else problem
-        ways, refused = ways_of(self.formulation, master, self.solver)
-        if not ways:
+        ways, refused = ways_of(self.formulation, master, self.solver, problem.free)
+        if all(way.is_free for way in ways):
             raise NotAcceptedError(refused[-1][1])
         stages = stages_before(problem, bounds=self.free_bounds, search_share=self.search_share)
         return replace(Plan.of(problem, *stages), ways=ways, refused=refused, search=accepts_search(problem))
@@ -71,8 +74,8 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         begin(run, start, bounds=self.free_bounds)
         if not run.is_over and start is None and self.search_share and plan.search:
             prepare(run)
-            is_program = run.problem.is_plain and plan.ways[0].formulation is not None
-            search_within(run, self.search_share, None if is_program else effort_before(plan.ways[0], run.problem))
+            is_program = run.problem.is_plain and plan.own.formulation is not None
+            search_within(run, self.search_share, None if is_program else effort_before(plan.own, run.problem))
         if not run.is_over:
             self.close(run)
         thin(run, self.solver)
@@ -80,19 +83,24 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
 
     def close(self, run: Run) -> None:
         """Close what is still open, with the best network as the warm start."""
-        plan = self.planned(run)
-        if not run.problem.is_uncertain:
-            close(run, self.solver)
-        elif short := plan.short_of(run.budget):
+        self.planned(run)
+        close(run, partial(self._generate if run.problem.is_uncertain else self._solve, run))
+
+    def _solve(self, run: Run, way: Way) -> None:
+        solve_programs(run, self.solver, way)
+
+    def _generate(self, run: Run, way: Way) -> None:
+        """Programs for finitely many perturbations, by the way of the plan for masters."""
+        if short := self.planned(run).short_of(run.budget):
             run.journal.trouble = f"program too large for the {short}"
-        else:
-            is_joint = self.scenarios == "joint"
-            Generation(
-                run,
-                lambda master: close(master, self.solver),
-                joint=is_joint,
-                searches=bool(self.search_share) and not is_joint,
-            ).work()
+            return
+        is_joint = self.scenarios == "joint"
+        Generation(
+            run,
+            lambda master: close(master, partial(self._solve, master)),
+            joint=is_joint,
+            searches=bool(self.search_share) and not is_joint,
+        ).work()
 
 
 def stages_before(problem: Problem, *, bounds: bool, search_share: float) -> tuple[str, ...]:

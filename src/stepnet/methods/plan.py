@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from stepnet.errors import YES, Answer, InvalidInputError
 from stepnet.formulations.base import Formulation
@@ -16,19 +17,40 @@ from stepnet.runtime.memory import available
 
 _MANY_ROWS = 5_000  # with more, the time is better spent on the search than on provers
 _SECONDS, _BYTES = 5e-7, 500.0  # per entry of a program
+_SHARE = 0.8  # of the time, for a prover that is followed by others
+_LONG, _TRIAL = 1.0, 0.25  # seconds of a prover that takes long; how much of them another one may try first
+_FRONT = 0.15  # of the time, for a prover on the free problem before the program
+_FRONT_SECONDS, _PER_ENTRY = 0.25, 5e-4  # at most so many, and per entry of the program: small ones are solved soon
+_AGAIN = 0.2  # of the time, for the free problem after the program
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to an exact answer: a prover over correct sets, or the programs of a formulation."""
+    """A way to an exact answer: a prover over correct sets, or the programs of a formulation.
+
+    Attributes
+    ----------
+    is_free : bool
+        It works on the problem without its restrictions, whose bounds hold for the problem too.
+    share : float
+        Of the time that is left when it begins.
+    seconds : float
+        It may not take longer.
+    """
 
     reason: str
     prover: Prover | None = None
     formulation: Formulation | None = None
+    is_free: bool = False
+    share: float = 1.0
+    seconds: float = math.inf
 
     @property
     def name(self) -> str:
         return (self.prover or self.formulation).name  # type: ignore[union-attr]
+
+    def __str__(self) -> str:
+        return f"{self.name}{' without the restrictions' * self.is_free}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -68,8 +90,13 @@ class Plan:
         return cls(title, tuple(stages), entries=_entries(problem))
 
     def for_master(self, master: Problem) -> Plan:
-        """The same ways for a master problem, whose programs grow with its points."""
-        return replace(self, entries=_entries(master))
+        """The same programs for a master problem; they grow with its points."""
+        return replace(self, ways=(replace(self.own, share=1.0),), entries=_entries(master))
+
+    @property
+    def own(self) -> Way:
+        """The first way that works on the problem itself."""
+        return next(way for way in self.ways if not way.is_free)
 
     def short_of(self, budget: Budget) -> str:
         """Which is less than twice what writing and passing on the largest program takes: time, memory or neither."""
@@ -78,11 +105,11 @@ class Plan:
         return "memory" if self.entries * _BYTES > available() / 2 else ""
 
     def has_time(self, budget: Budget) -> bool:
-        """Whether the remaining time and memory are ample for the first way."""
-        return self.ways[0].prover is not None or not self.short_of(budget)
+        """Whether the remaining time and memory are ample for the first way on the problem itself."""
+        return self.own.prover is not None or not self.short_of(budget)
 
     def __str__(self) -> str:
-        stages = [*self.stages, *(f"{way.name}: {way.reason}" for way in self.ways)]
+        stages = [*self.stages, *map(str, self.ways)]
         lines = [f"plan for {self.title}", *(f"  {number}. {stage}" for number, stage in enumerate(stages, start=1))]
         lines += [f"  not {name}: {reason}" for name, reason in self.refused]
         if any(way.formulation is not None for way in self.ways):
@@ -99,10 +126,13 @@ def _entries(problem: Problem) -> float:
 Choice = tuple[tuple[Way, ...], tuple[tuple[str, str], ...]]  # ways, and what is refused
 
 
-def ways_of(choice: object, problem: Problem, solver: str = "auto") -> Choice:
-    """The ways that a user's choice means; none if the problem is refused. Each is asked once."""
+def ways_of(choice: object, problem: Problem, solver: str = "auto", free: Problem | None = None) -> Choice:
+    """The ways that a user's choice means; none if the problem is refused. Each is asked once.
+
+    ``free`` is the problem without its restrictions, if it has any.
+    """
     if choice == "auto":
-        return _automatic(problem, solver)
+        return _automatic(problem, solver, free)
     way = {**PROVERS, **FORMULATIONS}.get(choice) if isinstance(choice, str) else choice
     if isinstance(way, Prover):
         chosen, answer = Way("asked for", prover=way), way.accepts(problem)
@@ -114,24 +144,56 @@ def ways_of(choice: object, problem: Problem, solver: str = "auto") -> Choice:
     return ((chosen,), ()) if answer else ((), ((way.name, answer.reason),))
 
 
-def _automatic(problem: Problem, solver: str) -> Choice:
-    """The provers that accept the problem, then a program; programs only if a solver is named or rows are many."""
+def _automatic(problem: Problem, solver: str, free: Problem | None) -> Choice:
+    """The provers that accept the problem, then a program; programs only if a solver is named or rows are many.
+
+    Provers that accept only the free problem come first as well, but not for long, and again after the program.
+    """
     refused: dict[str, str] = {}
-    ways: list[Way] = []
+    provers: list[Prover] = []
+    proven = free or problem
     if solver != "auto":
         why = f"solver={solver!r} solves programs"
     elif problem.dataset.n_rows > _MANY_ROWS:
         why = f"{problem.dataset.n_rows} rows are too many for correct sets"
     else:
         for name, prover in PROVERS.items():
-            if answer := prover.accepts(problem):
-                ways.append(Way(prover.reason(problem), prover=prover))
+            if answer := prover.accepts(proven):
+                provers.append(prover)
             else:
                 refused[name] = answer.reason
-        why = "correct sets left it open" if ways else refused[name].split(". ")[0]
+        why = "correct sets left it open" if provers else refused[name].split(". ")[0]
+    if free is not None and any(prover.name == "one_neuron" for prover in provers):
+        provers = [prover for prover in provers if prover.name != "sat"]  # its bounds of a single neuron are smaller
+    ways = _of_provers(provers, proven)
     for name in ("gates", "tight"):
         if answer := FORMULATIONS[name].accepts(problem):
-            ways.append(Way(why, formulation=FORMULATIONS[name]))
+            program = Way(why, formulation=FORMULATIONS[name])
+            ways = [*ways, program] if free is None else _around(program, ways, problem)
             break
         refused[name] = answer.reason
     return tuple(ways), tuple(refused.items())
+
+
+def _of_provers(provers: list[Prover], problem: Problem) -> list[Way]:
+    """All of them; before one that takes long, the next one may try whether it is easy."""
+    ways = []
+    for prover, later in zip_longest(provers, provers[1:]):
+        seconds = prover.seconds(problem)
+        if later is not None and _LONG < seconds < math.inf:
+            ways.append(Way("perhaps it is easy", prover=later, seconds=_TRIAL * seconds))
+        # A program rarely proves more than the last prover.
+        ways.append(Way(prover.reason(problem), prover=prover, share=1.0 if later is None else _SHARE))
+    return ways
+
+
+def _around(program: Way, provers: list[Way], problem: Problem) -> list[Way]:
+    """The free problem for a short time, then the program, then the free problem again.
+
+    A program that is solved soon should not wait long.
+    """
+    if not provers:
+        return [program]
+    seconds = _FRONT_SECONDS + _PER_ENTRY * _entries(problem)
+    first = [replace(way, is_free=True, share=_FRONT, seconds=min(way.seconds, seconds)) for way in provers]
+    return [*first, replace(program, share=1.0 - _AGAIN), replace(provers[-1], is_free=True)]

@@ -21,6 +21,8 @@ from stepnet.problem.problem import Problem
 from stepnet.search.local.local_search import Effort
 from stepnet.search.polish.polish import centred, polished
 
+_FREE_SHARE = 0.3  # of the time, for the problem without its restrictions if programs are out of reach
+
 
 @dataclass(kw_only=True, repr=False)
 class Prove(Method, BaseEstimator):  # type: ignore[misc]
@@ -55,12 +57,13 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
         plan = self.planned(run)
         begin(run, start)
         if not run.is_over and self.search_share and plan.search:
-            # If the exact program is out of reach, the search gets all of the time.
+            # If the exact program is out of reach, the search gets all of the time, but for bounds of the free problem.
             is_last = not plan.has_time(run.budget)
             if not is_last:
                 prepare(run)
-            effort = Effort(starts=10**9) if is_last else effort_before(plan.ways[0], run.problem)
-            search_within(run, 1.0 if is_last else self.search_share, effort)
+            effort = Effort(starts=10**9) if is_last else effort_before(plan.own, run.problem)
+            rest = _FREE_SHARE if any(way.is_free for way in plan.ways) else 0.0
+            search_within(run, 1.0 - rest if is_last else self.search_share, effort)
         if not run.is_over:
             self.exact.close(run)
         thin(run, self.exact.solver)

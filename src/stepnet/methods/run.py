@@ -135,11 +135,12 @@ class Run:
         return self.budget.time_limit - _VERIFY * self.evaluation_time
 
     @contextmanager
-    def within(self, share: float) -> Iterator[None]:
-        """Inside, only a share of the remaining time is available."""
+    def within(self, share: float, seconds: float = math.inf) -> Iterator[None]:
+        """Inside, only a share of the remaining time is available, and at most so many seconds."""
         whole = self.budget
-        if share < 1 and math.isfinite(whole.remaining):
-            self.budget = whole.until(whole.elapsed + share * whole.remaining)
+        left = min(seconds, share * whole.remaining if share < 1 else math.inf)
+        if math.isfinite(left):
+            self.budget = whole.until(whole.elapsed + left)
         try:
             yield
         finally:

@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from stepnet.errors import InvalidInputError
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.problem.accuracy import Accuracy
@@ -20,6 +21,7 @@ from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.base import Loss
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.scaling import Scaling
+from stepnet.problem.weights import weight_domains
 from stepnet.uncertainty.scenarios import Scenarios
 from stepnet.uncertainty.sets import Uncertainty
 from stepnet.uncertainty.worst_case import Worst
@@ -114,6 +116,26 @@ class Problem:
     @cached_property
     def _nominal(self) -> Problem:
         return replace(self, uncertainty=None)
+
+    @cached_property
+    def free(self) -> Problem | None:
+        """The problem without restrictions on weights and thresholds and without perturbations of rows.
+
+        No network has a smaller loss here than there, so every bound of that problem is one of this problem. None if
+        nothing is restricted, or if this is not a problem of counting the errors of step neurons.
+        """
+        architecture = self.architecture
+        is_plain = self.is_plain and architecture.threshold == "neuron"
+        has_steps = architecture.activation == STEP and architecture.output == STEP and architecture.n_outputs == 1
+        if is_plain or self.refuses_proofs or self.scenarios is not None:
+            return None
+        if not (has_steps and self.loss.counts_errors):
+            return None
+        domains = weight_domains("real", len(architecture.widths))
+        dataset = self.dataset
+        if dataset.radii is not None:
+            dataset = Dataset(dataset.X, dataset.y, dataset.weights)
+        return Problem(dataset, replace(architecture, threshold="neuron", domains=domains), self.loss)
 
     def refuses(self, network: Network) -> str | None:
         """Why the network is not one of this problem, or None if it is."""

@@ -19,6 +19,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -58,6 +59,9 @@ def write_proof(
     ``bound``, a smaller one is proven, but none below that of equal rows with different classes, which needs no
     solver. Returns the bound that is proven.
 
+    If weights or thresholds are restricted or rows may be perturbed, the proof is one of the problem without that: its
+    bounds hold for all networks and for the rows as they are, and may be smaller.
+
     Raises
     ------
     NotAcceptedError
@@ -68,12 +72,17 @@ def write_proof(
         If the time is up before anything is proven; nothing is written then.
     """
     require_provable(problem)
-    target = _free(directory)
-    free = _float_below(least_loss(problem.dataset))
+    target = _new_folder(directory)
+    pool, is_restricted = Pool(subsystems), problem.free is not None
+    if problem.free is not None:
+        free = _merged(problem.free)
+        pool, problem = pool.moved(problem.dataset, free.dataset), free
+        bound = min(bound, problem.evaluate(network))
+    least = _float_below(least_loss(problem.dataset))
     with ThreadPoolExecutor(1) as worker:
-        writing = _FolderWriting(problem, RowWeights.of(problem.dataset.weights, bound), Pool(subsystems), seed, worker)
-        bound, proofs = writing.prove(bound, free, budget or Budget())
-    pool, weights, heavy = writing.pool, writing.weights, writing.heavy
+        writing = _FolderWriting(problem, RowWeights.of(problem.dataset.weights, bound), pool, seed, worker)
+        bound, proofs = writing.prove(bound, least, budget or Budget(), may_fall=is_restricted)
+    weights, heavy = writing.weights, writing.heavy
     used = _used(pool, proofs)
     content = {
         "format": FORMAT,
@@ -107,6 +116,17 @@ class _TimeIsUpError(SolverError):
     """The time was not enough for a refutation."""
 
 
+class _BetterNetworkError(SolverError):
+    """There is a network that loses less than the bound."""
+
+    def __init__(self, loss: float) -> None:
+        self.loss = loss
+        super().__init__(
+            f"no proof was written: there is a network that loses {loss:g}, so the bound does not hold for all "
+            f"networks. Fit again with this network as the start."
+        )
+
+
 class _FolderWriting:
     """Refutations of all gates, for a bound or as much of it as the time allows."""
 
@@ -117,19 +137,29 @@ class _FolderWriting:
         self.heavy: list[list[int]] = []
         self.oracle = Oracle(problem.dataset.X, problem.dataset.y == 1, seed)
 
-    def prove(self, bound: float, free: float, budget: Budget) -> tuple[float, _Proofs]:
-        """A bound no larger than the free one needs no refutations, and no smaller one is proven instead of it."""
-        if bound <= free:
+    def prove(self, bound: float, least: float, budget: Budget, *, may_fall: bool) -> tuple[float, _Proofs]:
+        """A bound no larger than that of equal rows needs no refutations; no smaller one is proven instead."""
+        if bound <= least:
             return bound, []
         try:
-            proven, proofs = self._prove_by_refutations(bound, budget)
+            proven, proofs = self._prove_by_refutations(bound, budget, may_fall=may_fall)
         except _TimeIsUpError:
-            if not free:
+            if not least:
                 raise
-            return free, []
-        return (proven, proofs) if proven > free else (free, [])
+            return least, []
+        return (proven, proofs) if proven > least else (least, [])
 
-    def _prove_by_refutations(self, bound: float, budget: Budget) -> tuple[float, _Proofs]:
+    def _prove_by_refutations(self, bound: float, budget: Budget, *, may_fall: bool) -> tuple[float, _Proofs]:
+        """A proof of the bound, or of the loss of a better network if it ``may_fall`` to that."""
+        while True:
+            try:
+                return self._prove(bound, budget)
+            except _BetterNetworkError as error:
+                if not may_fall:
+                    raise
+                bound = error.loss
+
+    def _prove(self, bound: float, budget: Budget) -> tuple[float, _Proofs]:
         """First the bound itself is tried, then the largest one that is reached from below."""
         units = self.weights.limit_below(bound) + 1
         try:
@@ -170,12 +200,18 @@ class _FolderWriting:
 
 def require_provable(problem: Problem) -> None:
     """Raise NotAcceptedError if proofs of a problem cannot be written."""
-    answer = accepts_correct_sets(problem, "sat")
+    answer = accepts_correct_sets(problem.free or problem, "sat")
     if not answer:
         raise NotAcceptedError(f"this proof cannot be written: {answer.reason}")
 
 
-def _free(directory: str | os.PathLike[str]) -> Path:
+def _merged(problem: Problem) -> Problem:
+    """With equal rows merged, also those that may be perturbed differently."""
+    data = problem.dataset
+    return replace(problem, dataset=Dataset.from_rows(data.X, data.y, data.weights))
+
+
+def _new_folder(directory: str | os.PathLike[str]) -> Path:
     target = Path(directory)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidInputError(f"{str(target)!r} already exists; give the name of a new directory.")
@@ -202,10 +238,7 @@ def _refuted(decision: GateDecision, limit: int, budget: Budget, worker: ThreadP
     finally:
         decision.close()
     if isinstance(answer, Network):
-        raise SolverError(
-            f"no proof was written: there is a network that loses {decision.problem.evaluate(answer):g}, so the bound "
-            f"does not hold for all networks. Fit again with this network as the start."
-        )
+        raise _BetterNetworkError(decision.problem.evaluate(answer))
     if budget.stop_reason == "time":
         raise _TimeIsUpError(
             f"no proof was written: the time limit was reached before the clauses of gate {decision.gate.name} were "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol
@@ -56,6 +57,10 @@ class Prover(ABC):
     def moves_before(self, problem: Problem) -> int | None:
         """How many moves of a local search find a good enough cutoff; None for the usual number."""
         return None
+
+    def seconds(self, problem: Problem) -> float:
+        """About how long it takes for a problem that it accepts; infinite if that cannot be told."""
+        return math.inf
 
     @abstractmethod
     def work(self, host: Host, offer: Offer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import chain, combinations, islice
 from typing import Any
@@ -25,6 +26,11 @@ def signs_of(points: Any, chosen: Any, accuracy: int) -> tuple[NDArray[np.int8],
     """
     signs, in_doubt = _signs(points, chosen, 0.0 if accuracy == EXACT else _ROUNDING, accuracy == DIFFERENCES)
     return signs, in_doubt
+
+
+def largest_error(dimension: int, accuracy: int) -> float:
+    """How far a point may seem to be from a hyperplane that it is on."""
+    return 0.0 if accuracy == EXACT else _ROUNDING * math.factorial(dimension) + _UNDERFLOW
 
 
 def subsets(n_points: int, size: int, at_once: int) -> Iterator[NDArray[np.int64]]:
