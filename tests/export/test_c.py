@@ -268,6 +268,7 @@ def run(program, text):
     "text",
     [
         "1,0\n0,1\n", 'a,"b, c"\n1,0\n0,1\n', "\ufeffa,\"b, c\"\r\n 1 ,0\r\n\r\n0,1", '"1",0\n0x0,1e0\n',
+        'id,"b, c",a,note\n7,0,1,"x, y"\n8,1,0,\n',
     ],
 )  # fmt: skip
 def test_the_program_reads_csv_with_and_without_a_header(program, text):
@@ -277,8 +278,9 @@ def test_the_program_reads_csv_with_and_without_a_header(program, text):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("a,b\n1,0\n", "line 1: column 2 is 'b', the model expects 'b, c'"),
-        ("a,b,c\n", "line 1: 3 cells, the model has 2 features"),
+        ("a,b\n1,0\n", "line 1: there is no column 'b, c'"),
+        ("a,b,c\n", "line 1: there is no column 'b, c'"),
+        ('a,"b, c"\n1\n', "line 2: 1 cells, expected 2"),
         ("1,0\n1\n", "line 2: 1 cells"),
         ("1,0\n1,zwei\n", "line 2, column 2: 'zwei' is not a finite number"),
         ("1,0\n1,inf\n", "'inf' is not a finite number"),

@@ -118,33 +118,59 @@ def _numbers_in(table: Table, column: str, what: str, lowest: float = -math.inf)
     return numbers
 
 
-def loaded(model: Path, table: Table, others: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
-    """A model, the names of its features, and the rows of a table as it expects them."""
+@dataclass(frozen=True)
+class ModelRows:
+    """The rows of a table as a model expects them, with 0 in the features that no answer needs and the table lacks."""
+
+    names: list[str]
+    X: Any
+    absent: list[int]
+
+    def present(self, rows: Any) -> tuple[list[str], Any]:
+        """Names and columns of the features that the table has."""
+        kept = [i for i in range(len(self.names)) if i not in self.absent]
+        return [self.names[i] for i in kept], rows[:, kept]
+
+    @property
+    def absent_names(self) -> list[str]:
+        return [self.names[i] for i in self.absent]
+
+
+def loaded(model: Path, table: Table, others: Collection[str | None] = ()) -> tuple[Any, ModelRows]:
+    """A model, and the rows of a table as it expects them."""
     from stepnet import load
 
     estimator = load(model)
-    names, X = features_of(estimator, table, others)
+    rows = features_of(estimator, table, others)
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # the rows are plain arrays, already in the right order
-    return estimator, names, X
+    return estimator, rows
 
 
-def features_of(estimator: Any, table: Table, others: Collection[str | None] = ()) -> tuple[list[str], Any]:
-    """Names and numbers of the features: the model's columns by name, encoded as in training.
+def features_of(estimator: Any, table: Table, others: Collection[str | None] = ()) -> ModelRows:
+    """The features of a model: its columns by name, encoded as in training; unused ones may be missing.
 
     A model without names takes all columns but the ``others``.
     """
-    if hasattr(estimator, "columns_"):
-        return estimator.columns_.features, estimator.columns_.numbers(table.columns, table.path)
-    names = [name for name in table.names if name not in others]
-    if hasattr(estimator, "feature_names_in_"):
-        names = [str(name) for name in estimator.feature_names_in_.tolist()]
-    elif len(names) != estimator.n_features_in_:
-        raise InvalidInputError(
-            f"{table.path} has {len(names)} columns, the model {estimator.n_features_in_} features without names; "
-            f"give a table of the features alone."
-        )
-    return names, table.numbers(names)
+    import numpy as np
+
+    from stepnet.tables.columns import Column, Columns
+
+    columns = getattr(estimator, "columns_", None)
+    if columns is None:
+        names = [name for name in table.names if name not in others]
+        if hasattr(estimator, "feature_names_in_"):
+            names = [str(name) for name in estimator.feature_names_in_.tolist()]
+        elif len(names) != estimator.n_features_in_:
+            raise InvalidInputError(
+                f"{table.path} has {len(names)} columns, the model {estimator.n_features_in_} features without names; "
+                f"give a table of the features alone."
+            )
+        columns = Columns(tuple(map(Column, names)))
+    X = columns.numbers(table.columns, table.path, estimator.used_features)
+    absent = np.flatnonzero(np.isnan(X).any(axis=0)).tolist()
+    X[:, absent] = 0.0
+    return ModelRows(columns.features, X, absent)
 
 
 def _integers(text: str) -> tuple[int, ...]:

@@ -35,10 +35,12 @@ def write_report(
     from stepnet.runtime.files import write_atomically
 
     estimator = load(model)
+    train, train_absent = _rows(estimator, data, target, sample_weight)
+    new, new_absent = _rows(estimator, test, target, None)
     report = Report.of(
         estimator,
-        _rows(estimator, data, target, sample_weight),
-        None if test is None else _rows(estimator, test, target, None)[:2],
+        train,
+        None if new is None else new[:2],
         radius=radius,
         norm=norm,
         title=f"Report on {model.name}",
@@ -46,6 +48,7 @@ def write_report(
         model_name=model.name,
         target=target or "y",
         weight=sample_weight or "weight",
+        absent=(train_absent, new_absent),
     )
     text = {"html": to_html, "markdown": to_markdown, "text": to_text}[to](report)
     if path is None:
@@ -58,10 +61,10 @@ def write_report(
         sys.exit(EXIT_FALSE)
 
 
-def _rows(estimator: Any, data: Path | None, target: str, sample_weight: str | None) -> Any:
-    """Features, targets and weights of a table, as the model expects them."""
+def _rows(estimator: Any, data: Path | None, target: str, sample_weight: str | None) -> tuple[Any, list[int]]:
+    """Features, targets and weights of a table, as the model expects them, and the features that it lacks."""
     if data is None:
-        return None
+        return None, []
     table = read_table(data, text=[target])
-    _, X = features_of(estimator, table, (target, sample_weight))
-    return X, targets_for(estimator, table, target), weights_in(table, sample_weight)
+    rows = features_of(estimator, table, (target, sample_weight))
+    return (rows.X, targets_for(estimator, table, target), weights_in(table, sample_weight)), rows.absent

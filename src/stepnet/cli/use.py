@@ -42,12 +42,13 @@ def predict(
     from stepnet.runtime.files import write_atomically
 
     check_writable(out, features)
-    estimator, names, X = loaded(model, read_table(data))
+    estimator, rows = loaded(model, read_table(data))
     is_code = not hasattr(estimator, "predict")  # of an autoencoder
-    answers = estimator.transform(X) if is_code else estimator.predict(X)
+    answers = estimator.transform(rows.X) if is_code else estimator.predict(rows.X)
     text = csv_of(answers, "code" if is_code else "prediction")
     if features is not None:
-        write_rows(features, names, X.tolist())
+        names, numbers = rows.present(rows.X)
+        write_rows(features, names, numbers.tolist())
     facts = {"model": model, "rows": len(answers), "out": out}
     if out is not None:
         write_atomically(out, text)
@@ -78,6 +79,7 @@ def verify(
     as_json: options.Json = False,
 ) -> None:
     """Check a model's certificate against its training data, or a written proof; exit code 1 if a claim is false."""
+    is_whole = True
     if model.is_dir():
         from stepnet import verify_proof
 
@@ -88,12 +90,14 @@ def verify(
         raise InvalidInputError("verifying a model needs its training data: stepnet verify MODEL DATA --target COLUMN.")
     else:
         table = read_table(data, text=[target])
-        estimator, _, X = loaded(model, table, (target, sample_weight))
+        estimator, rows = loaded(model, table, (target, sample_weight))
         labels, weights = targets_for(estimator, table, target), weights_in(table, sample_weight)
-        verification = estimator.verify(X, labels, weights, resolve=resolve, time_limit=time_limit)
+        options: Any = {"resolve": resolve, "time_limit": time_limit, "absent": rows.absent}
+        verification = estimator.verify(rows.X, labels, weights, **options)
+        is_whole = not rows.absent
     n_open = sum(check.holds is None for check in verification.checks)
     facts = {"holds": bool(verification), "open": n_open, "checks": list(verification.checks)}
-    is_hinted = n_open and not resolve and not model.is_dir()
+    is_hinted = n_open and is_whole and not resolve and not model.is_dir()
     hint = "\nopen claims rest on a solver alone: --resolve repeats its proof" if is_hinted else ""
     say(f"{verification}{hint}", facts, as_json=as_json)
     if not verification:
@@ -125,14 +129,14 @@ def attack(
     if any(not np.isfinite(one) or one < 0 for one in radius or []):
         raise InvalidInputError(f"--radius {radius} must be non-negative numbers.")
     table = read_table(data, text=[target])
-    classifier, names, X = loaded(model, table, (target,))
+    classifier, rows = loaded(model, table, (target,))
     labels = table.labels(target) if target else None
-    found = attack_rows(classifier, X, labels, norm=norm, n_jobs=n_jobs)
+    found = attack_rows(classifier, rows.X, labels, norm=norm, n_jobs=n_jobs)
     lines = [table_of_shares(found, radius or [])]
     if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
         lines.append("features that encode text are perturbed like numbers, as far as all others")
     if out is not None:
-        write_csv(found, classifier, names, out)
+        write_csv(found, classifier, rows, out)
         lines.append(f"perturbed rows written to {out}")
     if plot is not None:
         draw(found, norm, plot)
@@ -168,6 +172,7 @@ def export(
     out: Annotated[Path | None, typer.Option(help="File to write; default: the source's name.")] = None,
     inputs: Annotated[str, typer.Option(help="For c: type of the features, floats, integers or bits.")] = "floats",
     dtype: Annotated[str, typer.Option(help="For onnx: float64 or float32.")] = "float64",
+    columns: Annotated[str, typer.Option(help="Features of the file: used (that answers depend on) or all.")] = "used",
     check: Annotated[
         Path | None, typer.Option(help="Write the file only if it predicts the same as the model on this table.")
     ] = None,
@@ -186,7 +191,7 @@ def export(
 ) -> None:
     """Export a model (C, ONNX, JSON, rules), or the mixed-integer program of a table (.mps, .lp)."""
     if to in ENDINGS:
-        export_model(source, to, out, inputs, check, dtype)
+        export_model(source, to, out, inputs, check, dtype, columns)
         return
     if to not in PROGRAMS:
         raise InvalidInputError(f"--to {to} is not known; choose {', '.join((*ENDINGS, *PROGRAMS))}.")

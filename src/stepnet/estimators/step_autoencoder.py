@@ -120,6 +120,12 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
         return float(1.0 - lost / max(((rows - rows.mean(axis=0)) ** 2).sum(), 1e-300))
 
     @property
+    def used_features(self) -> tuple[int, ...]:
+        """All features, since all are reconstructed."""
+        check_is_fitted(self)
+        return tuple(range(self.network_.n_features))
+
+    @property
     def _n_features_out(self) -> int:
         return self.network_.widths[self.code_layer_]
 

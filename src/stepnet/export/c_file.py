@@ -17,7 +17,7 @@ from stepnet.export.size import CodeSize
 from stepnet.model.network import Network
 
 
-def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model") -> str:
+def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model", columns: str = "used") -> str:
     """The model as C source.
 
     Parameters
@@ -28,15 +28,18 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model") -> str:
         packed into words of 32 bits. Files for the last two have no floating point.
     name : str, default="model"
         The prefix of all names in the file.
+    columns : "used" or "all", default="used"
+        The features that the file takes: those that answers depend on, or all of the model. The file lists them.
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise InvalidInputError(f"name={name!r} must be a letter followed by letters, digits and _, such as 'model'.")
-    described, taken = describe(estimator), inputs_named(inputs)
+    described, taken = describe(estimator, columns), inputs_named(inputs)
     forms = _forms(described.network, taken)
     n_features = described.network.n_features
     parts = [
         _comment(described, forms, taken, name),
         _includes(forms, taken),
+        f"enum {{ @n_features = {n_features} }};\n",
         *dict.fromkeys(text for form in forms for text in form.needs()),
         *([filled("level")] if forms[-1].reads_levels else []),
         *(form.code() for form in forms),
@@ -48,9 +51,9 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model") -> str:
     return with_prefix("\n".join(parts), name)
 
 
-def size_of(estimator: Any, inputs: str = "floats") -> CodeSize:
+def size_of(estimator: Any, inputs: str = "floats", columns: str = "used") -> CodeSize:
     """Bytes of the tables in the C file, and operations per prediction; prints as a table."""
-    return _size(_forms(describe(estimator).network, inputs_named(inputs)))
+    return _size(_forms(describe(estimator, columns).network, inputs_named(inputs)))
 
 
 def _size(forms: Sequence[Form]) -> CodeSize:
@@ -152,6 +155,7 @@ def _comment(described: Described, forms: Sequence[Form], taken: Inputs, name: s
         "",
         "Features, in order:",
         *_numbered(described.sentences),
+        *([described.selection] if described.selection else []),
         *(["Classes:", *classes] if classes else []),
         "",
         *str(_size(forms)).splitlines(),

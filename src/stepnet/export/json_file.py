@@ -21,9 +21,12 @@ _MEANING = (
 )
 
 
-def to_json(estimator: Any) -> str:
-    """The network, its features, classes and certificate as JSON that can be read without stepnet."""
-    described = describe(estimator)
+def to_json(estimator: Any, *, columns: str = "used") -> str:
+    """The network, its features, classes and certificate as JSON that can be read without stepnet.
+
+    With ``columns="all"`` it has the features that no answer depends on, too.
+    """
+    described = describe(estimator, columns)
     content = {
         "format": FORMAT,
         "version": VERSION,

@@ -17,7 +17,7 @@ from stepnet.model.network import Layer
 _OPSET, _IR_VERSION = 17, 8
 
 
-def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None) -> bytes:
+def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None, columns: str = "used") -> bytes:
     """The model as ONNX: input ``x`` (rows × features), output ``label`` (classes) or ``y`` (rows × outputs).
 
     Parameters
@@ -29,12 +29,14 @@ def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None
         Whether the first layer is computed without rounding errors, by about twenty matrix products instead of one.
         The default is True for float64; it is impossible for float32. If False, :func:`doubt` says which rows may
         be answered wrongly.
+    columns : "used" or "all", default="used"
+        The features that the file takes: those that answers depend on, or all of the model. The file lists them.
     """
     require_dtype(dtype)
     if exact and dtype != "float64":
         raise InvalidInputError(f"exact=True needs dtype='float64'; got {dtype!r}, which rounds the weights.")
     is_exact = dtype == "float64" if exact is None else exact
-    described = describe(estimator)
+    described = describe(estimator, columns)
     onnx = imported("onnx")
     graph = Graph(onnx, dtype, is_exact)
     output = _answers(graph, described)
@@ -57,6 +59,12 @@ def run_onnx(model: bytes, X: ArrayLike) -> NDArray[Any]:
     session = imported("onnxruntime").InferenceSession(model, providers=["CPUExecutionProvider"])
     kind = np.float64 if "double" in session.get_inputs()[0].type else np.float32
     return np.asarray(session.run(None, {"x": np.asarray(X, dtype=kind)})[0])
+
+
+def n_features_of(model: bytes) -> int:
+    """The number of features that a model from :func:`to_onnx` takes."""
+    shape = imported("onnx").load_from_string(model).graph.input[0].type.tensor_type.shape
+    return int(shape.dim[1].dim_value)
 
 
 def doubt(estimator: Any, *, largest: float = 1.0, dtype: str = "float64") -> float:
@@ -115,6 +123,7 @@ def _statement(described: Described, graph: Graph) -> str:
     lines.append(
         f"The margin of the training rows is {described.certificate.margin:.4g}. Layers above the first are exact."
     )
+    lines += [f"The features are {', '.join(described.names)}. {described.selection}".strip()]
     return "\n".join([*lines, *described.certified()])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import stepnet
@@ -62,7 +63,7 @@ class Report:
     weight: str
     estimator: str
     has_names: bool  # whether the model has names of features
-    columns: tuple[str, ...]  # of the table, if its columns were encoded
+    columns: tuple[str, ...]  # that new tables need, if columns were encoded
     classes: tuple[str, ...]
     features: tuple[Feature, ...]
     layers: tuple[NeuronLayer, ...]
@@ -93,6 +94,7 @@ class Report:
         model_name: str = "model.json",
         target: str = "y",
         weight: str = "weight",
+        absent: tuple[Sequence[int], Sequence[int]] = ((), ()),
     ) -> Report:
         """Compute a report.
 
@@ -110,6 +112,8 @@ class Report:
             How perturbations are measured.
         title, data_name, model_name, target, weight : str
             Names to print: of the report, the data, the model file, the target column and the weight column.
+        absent : two sequences of int
+            Numbers of features that training and test rows do not really have; see :meth:`StepClassifier.verify`.
         """
         if not isinstance(estimator, BaseStep):
             raise InvalidInputError(
@@ -118,7 +122,7 @@ class Report:
             )
         check_is_fitted(estimator)
         network, names = estimator.network_, _names(estimator)
-        rows, test_rows = Rows.of(estimator, train, "train"), Rows.of(estimator, test, "test")
+        rows, test_rows = Rows.of(estimator, train, "train", absent[0]), Rows.of(estimator, test, "test", absent[1])
         X = None if rows is None else rows.X
         new_rows = None if test_rows is None or rows is None else test_rows.without(rows)
         n_seen = 0 if test_rows is None or new_rows is None else len(test_rows.X) - len(new_rows.X)
@@ -132,9 +136,9 @@ class Report:
             weight=weight,
             estimator=type(estimator).__name__,
             has_names=hasattr(estimator, "feature_names_in_"),
-            columns=tuple(column.name for column in getattr(getattr(estimator, "columns_", None), "columns", ())),
+            columns=_needed(estimator),
             classes=names.classes,
-            features=tuple(features_of(network, names.features, _meanings(estimator, network), X)),
+            features=tuple(features_of(network, names.features, _meanings(estimator, network), _without(X, absent[0]))),
             layers=tuple(layers),
             size=_size(estimator, layers, X),
             certificate=estimator.certificate_,
@@ -166,6 +170,18 @@ def _names(estimator: BaseStep) -> Names:
         return Names(features, targets=features)
     numbered = tuple(f"prediction {j + 1}" for j in range(estimator.network_.widths[-1]))
     return Names(features, targets=numbered if len(numbered) > 1 else ("prediction",))
+
+
+def _needed(estimator: BaseStep) -> tuple[str, ...]:
+    return tuple(estimator.columns_.needed(estimator.used_features)) if hasattr(estimator, "columns_") else ()
+
+
+def _without(X: Floats | None, absent: Sequence[int]) -> Floats | None:
+    """The rows, with NaN in the features that they lack."""
+    if X is not None and len(absent):
+        X = X.copy()
+        X[:, list(absent)] = np.nan
+    return X
 
 
 def _meanings(estimator: Any, network: Network) -> list[str]:

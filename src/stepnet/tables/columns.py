@@ -10,7 +10,7 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -135,21 +135,35 @@ class Columns:
         """What each feature is, in words."""
         return [sentence for column in self.columns for sentence in column.describe()]
 
-    def numbers(self, cells: Mapping[str, Cells], where: str) -> Floats:
-        """The features of every row."""
-        for column in self.columns:
-            if column.name not in cells:
-                raise InvalidInputError(
-                    f"{where} has no column {column.name!r}; its columns are {', '.join(map(str, cells))}."
-                )
-        n_rows = len(cells[self.columns[0].name]) if self.columns else 0
+    def numbers(self, cells: Mapping[str, Cells], where: str, used: Collection[int] | None = None) -> Floats:
+        """The features of every row.
+
+        Of the features outside ``used`` (None: all are used), those of columns that are missing or cannot be read are
+        NaN.
+        """
+        present = [column.name for column in self.columns if column.name in cells]
+        n_rows = len(cells[present[0]]) if present else 0
         numbers: Floats = np.empty((n_rows, len(self.features)))
         first = 0
         for column in self.columns:  # one at a time: there may be millions of rows
             last = first + len(column.features)
-            numbers[:, first:last] = column.numbers(cells[column.name], where)
+            try:
+                if column.name not in present:
+                    raise InvalidInputError(
+                        f"{where} has no column {column.name!r}; its columns are {', '.join(map(str, cells))}."
+                    )
+                numbers[:, first:last] = column.numbers(cells[column.name], where)
+            except InvalidInputError:
+                if used is None or not present or not set(used).isdisjoint(range(first, last)):
+                    raise
+                numbers[:, first:last] = np.nan
             first = last
         return numbers
+
+    def needed(self, used: Collection[int]) -> list[str]:
+        """The names of the columns that these features come from."""
+        owners = [column.name for column in self.columns for _ in column.features]
+        return list(dict.fromkeys(owners[i] for i in sorted(used)))
 
     def to_list(self) -> list[dict[str, Any]]:
         """Plain data for JSON."""
