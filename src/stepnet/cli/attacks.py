@@ -12,7 +12,7 @@ from stepnet.cli.output import write_rows
 from stepnet.runtime.plots import write_plot
 
 if TYPE_CHECKING:
-    from stepnet.cli.inputs import ModelRows
+    from stepnet.tables.training import ModelRows
     from stepnet.uncertainty.attack import Attacks
 
 
@@ -39,7 +39,8 @@ def write_csv(found: Attacks, classifier: Any, given: ModelRows, path: Path) -> 
     cells = np.full((len(points), 1 + len(names)), "", dtype=object)
     changed = np.isfinite(found.sizes)
     if changed.any():
-        cells[changed, 0], cells[changed, 1:] = classifier.predict(found.points[changed]), points[changed]
+        after = given.columns.after_operations(found.points[changed])
+        cells[changed, 0], cells[changed, 1:] = classifier.predict(after), points[changed]
     rows = [[*pair, *row] for *pair, row in zip(found.radii.tolist(), found.sizes.tolist(), cells, strict=True)]
     write_rows(path, ["radius", "size", "prediction", *names], rows)
 

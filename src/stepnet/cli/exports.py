@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_writable, features_of
+from stepnet.cli.inputs import check_writable
 from stepnet.errors import InvalidInputError, StepnetError
 from stepnet.tables.table import read_table
+from stepnet.tables.training import features_of
 
 ENDINGS = {"c": ".c", "onnx": ".onnx", "json": "_network.json", "rules": ".txt"}
 
@@ -75,7 +76,7 @@ def _checked(estimator: Any, content: str | bytes, to: str, check: Path) -> str:
     """Run the file on all rows of a table."""
     from stepnet.export import check_export
 
-    rows = features_of(estimator, read_table(check)).X
+    rows = features_of(estimator, read_table(check)).before
     n_differing = check_export(estimator, content, to, rows)
     if n_differing:
         raise DifferingAnswersError(

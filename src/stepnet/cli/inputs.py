@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
-
-_MOST_NUMBERS, _MOST_INTEGERS = 12, 100  # that may be classes
+from stepnet.tables.training import ModelRows, features_of, targets_in
 
 if TYPE_CHECKING:
     from stepnet.tables.columns import Columns
-    from stepnet.tables.table import Table
+    from stepnet.tables.table import RawTable
 
 
 @dataclass(frozen=True)
@@ -39,26 +37,13 @@ def training_rows(
     encode: str = "",
     impute: str = "",
 ) -> InputRows:
-    from stepnet.tables.columns import Columns
+    from stepnet.tables.training import training_part
 
-    table, dropped = read_table(data, text=[target]), drop or []
-    if target in (sample_weight, *dropped):
-        raise InvalidInputError(f"the target {target!r} cannot be dropped or be the row weight; name another column.")
-    labels = _targets_of(table, target, is_number=is_number)
-    for name in dropped:
-        table.column(name)
-    others = {target, sample_weight, *dropped}
-    names = [name for name in table.names if name not in others]
-    if not names:
-        raise InvalidInputError(f"{data} has no column beside {', '.join(filter(None, others))} to learn from.")
-    weights = weights_in(table, sample_weight)
-    columns = Columns.learn(table.columns, names, table.path, encode=encode, impute=impute)
-    if len(set(columns.features)) < len(columns.features):
-        raise InvalidInputError(f"{data}: encoded columns get names that other columns have; rename a column.")
-    return InputRows(columns, columns.numbers(table.columns, table.path), labels, weights)
+    table = read_table(data, text=[target])
+    return InputRows(*training_part(table, target, sample_weight, drop or [], is_number, encode, impute))
 
 
-def targets_for(estimator: Any, table: Table, target: str) -> Any:
+def targets_for(estimator: Any, table: RawTable, target: str) -> Any:
     """What a model should predict; None for an autoencoder, which reconstructs the rows themselves."""
     from sklearn.base import is_regressor
 
@@ -66,27 +51,7 @@ def targets_for(estimator: Any, table: Table, target: str) -> Any:
         return None
     if not target:
         raise InvalidInputError(f"{table.path} has the targets in some column; name it with --target COLUMN.")
-    return _targets_of(table, target, is_number=is_regressor(estimator))
-
-
-def _targets_of(table: Table, target: str, *, is_number: bool) -> Any:
-    """Numbers, or classes; too many different numbers are rejected as classes."""
-    import numpy as np
-
-    from stepnet.tables.columns import as_floats
-
-    if is_number:
-        return _numbers_in(table, target, "the target of a regression must be finite numbers")
-    labels = table.labels(target)
-    classes = {str(label) for label in labels.tolist()}
-    numbers = as_floats(list(classes))
-    most = _MOST_INTEGERS if (numbers == np.floor(numbers)).all() else _MOST_NUMBERS
-    if len(classes) > most and not np.isnan(numbers).any():
-        raise InvalidInputError(
-            f"the target {target!r} has {len(classes)} different numbers. To predict numbers, use fit --task "
-            f"regression; for classes, group them."
-        )
-    return labels
+    return targets_in(table, target, is_number=is_regressor(estimator))
 
 
 def require_two_classes(labels: Any, command: str) -> None:
@@ -95,48 +60,7 @@ def require_two_classes(labels: Any, command: str) -> None:
         raise InvalidInputError(f"{command} is for two classes, got {n_classes}. Give rows of two of them, or use fit.")
 
 
-def weights_in(table: Table, column: str | None) -> Any:
-    if column is None:
-        return None
-    return _numbers_in(table, column, "row weights must be finite and non-negative", lowest=0.0)
-
-
-def _numbers_in(table: Table, column: str, what: str, lowest: float = -math.inf) -> Any:
-    """A column of numbers that is not a feature."""
-    import numpy as np
-
-    from stepnet.tables.columns import as_floats
-
-    cells = table.column(column)
-    numbers = as_floats(cells)
-    bad = np.flatnonzero(~np.isfinite(numbers) | (numbers < lowest))
-    if len(bad):
-        raise InvalidInputError(
-            f"{table.path}, data row {bad[0] + 1}, column {column!r}: got {str(cells[bad[0]])!r}, but {what}. Correct "
-            f"it, or leave the row out."
-        )
-    return numbers
-
-
-@dataclass(frozen=True)
-class ModelRows:
-    """The rows of a table as a model expects them, with 0 in the features that no answer needs and the table lacks."""
-
-    names: list[str]
-    X: Any
-    absent: list[int]
-
-    def present(self, rows: Any) -> tuple[list[str], Any]:
-        """Names and columns of the features that the table has."""
-        kept = [i for i in range(len(self.names)) if i not in self.absent]
-        return [self.names[i] for i in kept], rows[:, kept]
-
-    @property
-    def absent_names(self) -> list[str]:
-        return [self.names[i] for i in self.absent]
-
-
-def loaded(model: Path, table: Table, others: Collection[str | None] = ()) -> tuple[Any, ModelRows]:
+def loaded(model: Path, table: RawTable, others: Collection[str | None] = ()) -> tuple[Any, ModelRows]:
     """A model, and the rows of a table as it expects them."""
     from stepnet import load
 
@@ -145,32 +69,6 @@ def loaded(model: Path, table: Table, others: Collection[str | None] = ()) -> tu
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # the rows are plain arrays, already in the right order
     return estimator, rows
-
-
-def features_of(estimator: Any, table: Table, others: Collection[str | None] = ()) -> ModelRows:
-    """The features of a model: its columns by name, encoded as in training; unused ones may be missing.
-
-    A model without names takes all columns but the ``others``.
-    """
-    import numpy as np
-
-    from stepnet.tables.columns import Column, Columns
-
-    columns = getattr(estimator, "columns_", None)
-    if columns is None:
-        names = [name for name in table.names if name not in others]
-        if hasattr(estimator, "feature_names_in_"):
-            names = [str(name) for name in estimator.feature_names_in_.tolist()]
-        elif len(names) != estimator.n_features_in_:
-            raise InvalidInputError(
-                f"{table.path} has {len(names)} columns, the model {estimator.n_features_in_} features without names; "
-                f"give a table of the features alone."
-            )
-        columns = Columns(tuple(map(Column, names)))
-    X = columns.numbers(table.columns, table.path, estimator.used_features)
-    absent = np.flatnonzero(np.isnan(X).any(axis=0)).tolist()
-    X[:, absent] = 0.0
-    return ModelRows(columns.features, X, absent)
 
 
 def _integers(text: str) -> tuple[int, ...]:

@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_writable, features_of, targets_for, weights_in
+from stepnet.cli.inputs import check_writable, targets_for
 from stepnet.cli.output import EXIT_FALSE
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
+from stepnet.tables.training import features_of, weights_in
 
 _ENDINGS = {"html": "report.html", "markdown": "report.md", "text": ""}
 

@@ -17,13 +17,13 @@ from stepnet.cli.inputs import (
     targets_for,
     threshold_of,
     training_rows,
-    weights_in,
     weights_of,
     widths_of,
 )
 from stepnet.cli.output import EXIT_FALSE, csv_text, say, write_rows
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
+from stepnet.tables.training import weights_in
 
 PROGRAMS = ("mps", "lp")
 
@@ -47,7 +47,7 @@ def predict(
     answers = estimator.transform(rows.X) if is_code else estimator.predict(rows.X)
     text = csv_of(answers, "code" if is_code else "prediction")
     if features is not None:
-        names, numbers = rows.present(rows.X)
+        names, numbers = rows.present(rows.before)
         write_rows(features, names, numbers.tolist())
     facts = {"model": model, "rows": len(answers), "out": out}
     if out is not None:
@@ -122,7 +122,7 @@ def attack(
     import numpy as np
 
     from stepnet.cli.attacks import draw, radii_shown, table_of_shares, write_csv
-    from stepnet.uncertainty.attack import attack as attack_rows
+    from stepnet.uncertainty.attack import attack_before
 
     check_writable(out)
     check_plot(plot)
@@ -131,7 +131,7 @@ def attack(
     table = read_table(data, text=[target])
     classifier, rows = loaded(model, table, (target,))
     labels = table.labels(target) if target else None
-    found = attack_rows(classifier, rows.X, labels, norm=norm, n_jobs=n_jobs)
+    found = attack_before(classifier, rows.before, labels, norm=norm, n_jobs=n_jobs)
     lines = [table_of_shares(found, radius or [])]
     if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
         lines.append("features that encode text are perturbed like numbers, as far as all others")

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
 
 from stepnet.errors import InvalidInputError, StepnetError
 from stepnet.export.described import COLUMNS, Described, describe
 from stepnet.export.onnx_file import n_features_of, run_onnx
+from stepnet.tables.pipelines import cells_of, unpacked
 
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2")
 _N_FEATURES = re.compile(r"^enum \{ \w+_n_features = (\d+) \};$", re.MULTILINE)
@@ -60,8 +62,12 @@ def check_export(estimator: Any, content: str | bytes, to: str, X: ArrayLike) ->
         The result of :func:`to_c` or :func:`to_onnx`, for any ``columns``.
     to : "c" or "onnx"
     X : array-like of shape (n_rows, n_features)
-        Rows of all features of the model; the file gets those that it takes.
+        Rows of all features of the model, before they are scaled; of a pipeline the rows that it takes. The file gets
+        those that it takes.
     """
+    model = unpacked(estimator)
+    if isinstance(estimator, Pipeline) and hasattr(model, "columns_"):
+        X = model.columns_.before_operations(cells_of(X), "X")
     try:
         rows = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -77,7 +83,7 @@ def check_export(estimator: Any, content: str | bytes, to: str, X: ArrayLike) ->
             f"to={to!r} with content of type {type(content).__name__} cannot be run; give 'c' and text, or 'onnx' and "
             f"bytes."
         )
-    described = _described(estimator, n_features)
+    described = _described(model, n_features)
     expected, rows = described.answers(rows), described.rows(rows)
     if isinstance(content, bytes):
         return _differing(expected, run_onnx(content, rows))

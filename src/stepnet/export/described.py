@@ -12,6 +12,8 @@ from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation
 from stepnet.model.network import Layer, Network
+from stepnet.tables.columns import Operations, after, lines_of
+from stepnet.tables.pipelines import unpacked
 
 COLUMNS = ("used", "all")
 
@@ -27,6 +29,7 @@ class Described:
     sentences: list[str]  # a description per feature
     classes: NDArray[Any] | None  # by code; None if answers are numbers
     certificate: Certificate
+    arithmetic: list[Operations]  # what each feature goes through before the first layer
     taken: list[int]  # the numbers of these features among those of the model
     n_features: int  # of the model
 
@@ -50,7 +53,7 @@ class Described:
 
     def answers(self, X: ArrayLike) -> NDArray[Any]:
         """The exact answers of ``predict`` for rows of all features: classes, or numbers (rows × outputs)."""
-        codes = self.network.predict(self.rows(X))
+        codes = self.network.predict(after(self.arithmetic, self.rows(X)))
         return codes if self.classes is None else np.asarray(self.classes[codes])
 
     def rows(self, X: ArrayLike) -> NDArray[Any]:
@@ -59,6 +62,16 @@ class Described:
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise InvalidInputError(f"the model expects rows of {self.n_features} features; got shape {rows.shape}.")
         return rows[:, self.taken]
+
+    @property
+    def unscaled(self) -> Network:
+        """The network for features before their operations, which become part of its first layer; rounded."""
+        if not any(self.arithmetic):
+            return self.network
+        first, *above = self.network.layers
+        slopes, intercepts = lines_of(self.arithmetic)
+        ends = first.thresholds.reshape(first.width, -1) - (first.weights @ intercepts)[:, None]
+        return Network((first.with_(first.weights * slopes, ends.reshape(first.thresholds.shape)), *above))
 
     def certified(self) -> list[str]:
         """The certificate in two lines."""
@@ -89,12 +102,13 @@ def describe(estimator: Any, columns: str = "used") -> Described:
     """Describe a fitted estimator with the features that its answers depend on, or with all; else is refused."""
     if columns not in COLUMNS:
         raise InvalidInputError(f"columns={columns!r} is not known; choose 'used' or 'all'.")
+    estimator = unpacked(estimator)
     network = getattr(estimator, "network_", None)
     certificate = getattr(estimator, "certificate_", None)
     if not isinstance(network, Network) or not isinstance(certificate, Certificate):
         raise InvalidInputError(
             f"{type(estimator).__name__} is not a fitted stepnet estimator. Call fit first, or read a model with "
-            f"stepnet.load; for a Pipeline or a search, give its last step or best_estimator_."
+            f"stepnet.load; for a search, give its best_estimator_."
         )
     answers = kind_of(network.layers[-1].activation)
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
@@ -113,6 +127,7 @@ def describe(estimator: Any, columns: str = "used") -> Described:
         sentences=[sentences[i] for i in taken],
         classes=None if answers == "identity" else getattr(estimator, "classes_", None),
         certificate=certificate,
+        arithmetic=[() if read is None else read.arithmetic[i] for i in taken],
         taken=taken,
         n_features=network.n_features,
     )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from stepnet.errors import InvalidInputError
 from stepnet.export.described import Described, describe
 from stepnet.export.onnx_graph import MANTISSAS, Graph, imported, require_dtype
-from stepnet.export.onnx_layers import codes, exact_bits, hidden_layers, is_one_slice, outputs
+from stepnet.export.onnx_layers import codes, exact_bits, hidden_layers, is_one_slice, outputs, scaled_rows
 from stepnet.model.network import Layer
 
 _OPSET, _IR_VERSION = 17, 8
@@ -79,6 +79,7 @@ def doubt(estimator: Any, *, largest: float = 1.0, dtype: str = "float64") -> fl
 def _answers(graph: Graph, described: Described) -> Any:
     """Add all layers to the graph; returns the description of the output."""
     network, helper = described.network, graph.onnx.helper
+    scaled_rows(graph, described.arithmetic)
     signals = hidden_layers(graph, network)
     if described.classes is None:
         last = outputs(graph, network, signals)
@@ -119,6 +120,8 @@ def _statement(described: Described, graph: Graph) -> str:
             if is_one_slice(described.network) and graph.mantissa == 53
             else f"The sums of the last layer are rounded in {graph.dtype}: they may differ in the last digits."
         )
+    if any(described.arithmetic):
+        lines.append("The features are scaled first, with the same roundings as in training; below they are scaled.")
     lines.append(_promise(described.network.layers[0], graph))
     lines.append(
         f"The margin of the training rows is {described.certificate.margin:.4g}. Layers above the first are exact."

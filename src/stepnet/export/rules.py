@@ -15,7 +15,7 @@ _WORDS = Words(digits=6)
 def to_rules(estimator: Any) -> str:
     """The network as text: when each neuron is on, and the class or number that follows."""
     described = describe(estimator)
-    layers = described.network.layers
+    layers = described.unscaled.layers
     used, names, rules = described.network.used_neurons, _printable(described.names), []
     values: Sequence[float] = ()
     for k, layer in enumerate(layers[:-1]):
@@ -34,7 +34,9 @@ def to_rules(estimator: Any) -> str:
         if name != sentence
     ]
     numbers = "All numbers are exact."
-    if any(_WORDS.is_rounded(float(x)) for layer in layers for x in (*layer.weights.flat, *layer.thresholds.flat)):
+    if any(described.arithmetic) or any(
+        _WORDS.is_rounded(float(x)) for layer in layers for x in (*layer.weights.flat, *layer.thresholds.flat)
+    ):
         numbers = (
             "Numbers are rounded to 6 digits for reading, so rows close to a threshold may be answered wrongly; the "
             "exports to C and JSON are exact."

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import stepnet
@@ -36,6 +37,7 @@ from stepnet.report.quality import Quality
 from stepnet.report.robustness import Robustness, checked_radius, robustness_of
 from stepnet.report.rows import Rows
 from stepnet.report.size import ModelSize, size_of
+from stepnet.tables.pipelines import before_last, unpacked
 
 Trace = tuple[tuple[float, float, float], ...]
 
@@ -83,7 +85,7 @@ class Report:
     @classmethod
     def of(
         cls,
-        estimator: BaseStep,
+        estimator: BaseStep | Pipeline,
         train: tuple[Any, ...] | None = None,
         test: tuple[Any, ...] | None = None,
         *,
@@ -100,7 +102,8 @@ class Report:
 
         Parameters
         ----------
-        estimator : fitted estimator, or one from :func:`stepnet.load`
+        estimator : fitted estimator, one from :func:`stepnet.load`, or a fitted Pipeline that ends with one
+            Of a pipeline, rows are those that it takes.
         train : (X, y, sample_weight or None), optional
             The rows it was fitted on: the certificate is checked against them, and rows are counted per neuron.
             ``y`` is None for an autoencoder. A fourth entry holds the radii of rows, if fit was given any.
@@ -115,6 +118,8 @@ class Report:
         absent : two sequences of int
             Numbers of features that training and test rows do not really have; see :meth:`StepClassifier.verify`.
         """
+        train, test = _last_rows(estimator, train), _last_rows(estimator, test)
+        estimator = unpacked(estimator)
         if not isinstance(estimator, BaseStep):
             raise InvalidInputError(
                 f"a report needs a fitted stepnet estimator; got {type(estimator).__name__}. Load one with "
@@ -155,6 +160,12 @@ class Report:
         )
 
 
+def _last_rows(model: Any, part: Any) -> Any:
+    """Rows and targets as the last step of a pipeline sees them."""
+    is_of_rows = isinstance(part, tuple) and part
+    return (before_last(model, part[0]), *part[1:]) if is_of_rows else part
+
+
 def _trace(estimator: Any) -> Trace:
     points = [(float(seconds), float(loss), float(bound)) for seconds, loss, bound in getattr(estimator, "trace_", ())]
     return tuple(sorted(points, key=lambda point: point[0]))
@@ -187,7 +198,10 @@ def _without(X: Floats | None, absent: Sequence[int]) -> Floats | None:
 def _meanings(estimator: Any, network: Network) -> list[str]:
     """A sentence per feature, empty unless the model encoded the columns of a table."""
     columns = getattr(estimator, "columns_", None)
-    return [""] * network.n_features if columns is None else [clean(sentence) for sentence in columns.describe()]
+    if columns is None:
+        return [""] * network.n_features
+    ways = zip(columns.describe(), columns.formulas(), columns.arithmetic, strict=True)
+    return [clean(f"{sentence}; scaled: {formula}" if way else sentence) for sentence, formula, way in ways]
 
 
 def _size(estimator: Any, layers: Sequence[NeuronLayer], X: Floats | None) -> ModelSize:
