@@ -33,8 +33,8 @@ from stepnet.errors import InvalidInputError
 from stepnet.tables.columns import Column, Columns, Operations
 
 _UNDERSTOOD = (
-    "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, OneHotEncoder, OrdinalEncoder, selections "
-    "of features, ColumnTransformer, FeatureUnion, Pipeline and 'passthrough'"
+    "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, OneHotEncoder, OrdinalEncoder, "
+    "selections of features, ColumnTransformer, FeatureUnion, Pipeline and 'passthrough'"
 )
 _NOTHING = (("add", 0.0), ("subtract", 0.0), ("multiply", 1.0), ("divide", 1.0))  # operations that change no number
 _WAY_OUT = "Transform the rows before the pipeline, or give its last step alone, which takes transformed rows."
@@ -193,9 +193,7 @@ def _imputed(step: Any, features: Features, name: str) -> Features:
     if step.add_indicator:
         raise _trouble(step, name, "add_indicator=True makes features of missing cells; use add_indicator=False")
     if not _is_nan(step.missing_values):
-        raise _trouble(
-            step, name, f"missing_values={step.missing_values!r} is not NaN; replace these cells by NaN first"
-        )
+        raise _trouble(step, name, f"missing_values={step.missing_values!r} is not NaN; make these cells NaN first")
     found = []
     for one, fill in zip(features, step.statistics_.tolist(), strict=True):
         if _is_nan(fill) and not step.keep_empty_features:
@@ -255,9 +253,11 @@ def _places(step: ColumnTransformer, columns: Any, n_features: int) -> list[int]
         ends = [known[end] if isinstance(end, str) else end for end in (columns.start, columns.stop)]
         after = 1 if isinstance(columns.stop, str) else 0  # a slice of names has its last one inside
         columns = slice(ends[0], None if ends[1] is None else ends[1] + after, columns.step)
-        return np.arange(n_features)[columns].tolist()
+        return list(range(n_features)[columns])
     chosen = [known[one] if isinstance(one, str) else one for one in columns]
-    return np.arange(n_features)[np.array(chosen, dtype=bool if _are_bools(chosen) else int)].tolist()
+    if _are_bools(chosen):
+        return [i for i, is_chosen in enumerate(chosen) if is_chosen]
+    return [range(n_features)[i] for i in chosen]
 
 
 def _are_bools(values: Sequence[Any]) -> bool:

@@ -54,7 +54,8 @@ class Table:
     --------
     >>> import pandas
     >>> from stepnet import StepClassifier, Table
-    >>> frame = pandas.DataFrame({"age": [31, None, 45, 22], "color": ["red", "blue", "blue", "red"], "ill": [0, 1, 1, 0]})
+    >>> columns = {"age": [31, None, 45, 22], "color": ["red", "blue", "blue", "red"], "ill": [0, 1, 1, 0]}
+    >>> frame = pandas.DataFrame(columns)
     >>> table = Table.of(frame, target="ill", encode="one_hot", impute="median")
     >>> table.features, table.X[1].tolist()
     (['age', 'color=blue', 'color=red'], [31.0, 1.0, 0.0])
@@ -174,11 +175,8 @@ class Table:
         import numpy as np
 
         chosen = np.asarray(rows)
-        parts = {name: None if part is None else part[chosen] for name, part in self._parts().items()}
-        return replace(self, **parts)
-
-    def _parts(self) -> dict[str, Any]:
-        return {"X": self.X, "y": self.y, "sample_weight": self.sample_weight}
+        X, y, weights = (None if one is None else one[chosen] for one in (self.X, self.y, self.sample_weight))
+        return replace(self, X=X, y=y, sample_weight=weights)
 
     def fit(self, estimator: Any, **options: Any) -> Any:
         """Fit an estimator on the rows, with their weights; it keeps the rules of the columns. Returns the estimator.
@@ -307,11 +305,8 @@ class ModelRows:
 
     columns: Columns
     before: Any  # the features before they are scaled
+    X: Any
     absent: list[int]
-
-    @property
-    def X(self) -> Any:
-        return self.columns.after_operations(self.before)
 
     def present(self, rows: Any) -> tuple[list[str], Any]:
         """Names and columns of the features that the table has."""
@@ -351,7 +346,7 @@ def _read_by(
     before = columns.before_operations(cells, table.path, used)
     absent = np.flatnonzero(np.isnan(before).any(axis=0)).tolist()
     before[:, absent] = 0.0
-    return ModelRows(columns, before, absent)
+    return ModelRows(columns, before, columns.after_operations(before), absent)
 
 
 def _wrong_number(table: RawTable, n_columns: int, n_expected: int) -> InvalidInputError:
