@@ -15,6 +15,7 @@ from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.staircase import STEP, Staircase
 from stepnet.model.network import Layer
+from stepnet.tables.columns import Column, Columns
 
 pytestmark = needs_compiler
 THREE = Staircase((0.0, 1.0, 2.0))
@@ -235,15 +236,12 @@ def test_a_class_with_a_zero_character_is_refused():
 
 
 def test_the_comment_says_what_the_model_is():
-    class Columns:
-        def describe(self):
-            return ["1 where color is 'red', else 0", "age, 41.5 where missing"]
-
     model = fitted(Layer([[1.0, 0.5]], [0.25]), classes=["no", "yes"], names=["red", "age"])
-    model.columns_ = Columns()
+    model.columns_ = Columns((Column("color", "one_hot", ("red",)), Column("age", fill=41.5)))
     comment = to_c(model).split("*/")[0]
     for text in (
-        "age, 41.5 where missing",
+        "1 where color is 'red', else 0",
+        "age; where age is missing, 41.5",
         "loss 3 of 20",
         "cc -std=c99",
         "bytes in total",

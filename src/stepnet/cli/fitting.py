@@ -28,7 +28,7 @@ def fit_shown(
     from stepnet import save
     from stepnet.runtime.view import showing
 
-    estimator.columns_ = rows.columns  # constraints refer to their names
+    estimator._columns_of_table = rows.columns  # constraints refer to their names
     with showing(estimator.time_limit) as show:
         estimator.fit(rows.X, rows.y, rows.weights, on_incumbent=lambda now: show(now) or is_enough(now), **given)
     if out is not None:

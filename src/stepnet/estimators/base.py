@@ -46,7 +46,8 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     trace_: Points  # seconds, loss and bound
     hidden_: tuple[int, ...]  # the widths that hidden="auto" chose
     held_out_: tuple[HeldOut, ...]  # and how each did on held-out rows
-    columns_: Columns  # how the cells of a table became features, if the command line read one
+    columns_: Columns  # how the cells of a table became features, if the rows came from one
+    _columns_of_table: Columns  # those of the next fit
 
     uncertainty: Any = None  # for estimators without this parameter
 
@@ -201,6 +202,12 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             self.uncertainty.require(dataset.n_features)
         return Problem(dataset, architecture, loss_of(self.loss, task), constraints, self.uncertainty)
 
+    def _keep_columns(self) -> None:
+        """Keep how columns became the features of this fit, if they came from a table; forget those of earlier fits."""
+        self.__dict__.pop("columns_", None)
+        if "_columns_of_table" in self.__dict__:
+            self.columns_ = self.__dict__.pop("_columns_of_table")
+
     def _names(self) -> Any:
         """Of the features; None if they have none."""
         columns = getattr(self, "columns_", None)
@@ -208,6 +215,8 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Rows, targets and weights (None if all rows have the same), checked as scikit-learn does."""
+        if reset:
+            self._keep_columns()
         rows, targets = validate_data(self, X, y, reset=reset, dtype=FLOATS, **self._target_checks)
         return rows, targets, checked_weights(sample_weight, rows)
 

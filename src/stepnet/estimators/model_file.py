@@ -44,18 +44,18 @@ def save(estimator: BaseStep | Pipeline, path: str | os.PathLike[str], *, column
         ``stepnet predict`` reads tables as they were before the pipeline.
     path : path
     columns : Columns, optional
-        How columns of a table became the features of the estimator: :attr:`stepnet.Table.columns`.
+        How columns of a table became the features that the estimator was fitted on: ``columns`` of
+        :class:`stepnet.Table`.
     """
-    if columns is not None and isinstance(estimator, Pipeline):
-        raise InvalidInputError("columns= is for an estimator without a pipeline; a pipeline brings its own.")
-    estimator = unpacked(estimator)
+    is_pipeline = isinstance(estimator, Pipeline)
+    estimator = unpacked(estimator, columns)
     if not isinstance(estimator, BaseStep):
         raise InvalidInputError(
             f"save takes a stepnet estimator or a pipeline that ends with one, got a {type(estimator).__name__}; of a "
             f"search, give best_estimator_."
         )
     check_is_fitted(estimator)
-    if columns is not None:
+    if columns is not None and not is_pipeline:
         estimator = with_columns(estimator, columns)
     try:
         text = json.dumps(_content(estimator), indent=1, allow_nan=False)

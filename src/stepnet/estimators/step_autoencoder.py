@@ -130,6 +130,8 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
         return self.network_.widths[self.code_layer_]
 
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
+        if reset:
+            self._keep_columns()
         rows = validate_data(self, X, reset=reset, dtype=FLOATS)
         return rows, rows, checked_weights(sample_weight, rows)
 

@@ -52,8 +52,11 @@ class Feature:
 Features = list[Feature]
 
 
-def unpacked(model: Any) -> Any:
-    """The last step of a fitted pipeline, as a copy that knows how columns become its features; others as they are."""
+def unpacked(model: Any, columns: Columns | None = None) -> Any:
+    """The last step of a fitted pipeline, as a copy that knows how columns become its features; others as they are.
+
+    ``columns``, if given, are those of the table that the pipeline was fitted on.
+    """
     if not isinstance(model, Pipeline):
         return model
     check_is_fitted(model)
@@ -66,9 +69,15 @@ def unpacked(model: Any) -> Any:
     given = next((step for step in (*steps, last) if hasattr(step, "n_features_in_")), last)
     names = getattr(given, "feature_names_in_", range(given.n_features_in_))
     places = [str(one) if isinstance(one, str) else int(one) for one in names]
-    features = _through(before, [Feature(Column(place)) for place in places])
-    estimator, is_named = copy.copy(last), hasattr(given, "feature_names_in_")
-    estimator.columns_ = _columns(features, places, getattr(last, "feature_names_in_", None))
+    is_named = columns is not None or hasattr(given, "feature_names_in_")
+    if columns is not None and len(columns.features) != len(places):
+        raise InvalidInputError(
+            f"the columns give {len(columns.features)} features, the pipeline was fitted on {len(places)}. Give the "
+            f"columns of the table that it was fitted on."
+        )
+    first = [Feature(Column(place)) for place in places] if columns is None else _features(columns)
+    features, estimator = _through(before, first), copy.copy(last)
+    estimator.columns_ = _columns(features, [] if is_named else places, getattr(last, "feature_names_in_", None))
     if len(estimator.columns_.features) != last.n_features_in_:
         raise InvalidInputError(
             f"the steps of the pipeline give {len(features)} features, its last step was fitted on "
@@ -103,6 +112,18 @@ def _cells(column: Any) -> Any:
     return values.astype(np.float64) if values.dtype.kind in "iuf" else values.tolist()
 
 
+def _features(columns: Columns) -> Features:
+    return [
+        Feature(replace(column, kept=None, arithmetic=(), names=()), which, operations)
+        for column in columns.columns
+        for which, operations in zip(
+            range(len(column.features)) if column.kept is None else column.kept,
+            column.arithmetic or [()] * len(column.features),
+            strict=True,
+        )
+    ]
+
+
 def _columns(features: Features, places: Sequence[str | int], names: Any) -> Columns:
     """Neighbours of one column are joined, and places that no feature comes from stand at the end."""
     usual = _different([one.column.features[one.which] for one in features])
@@ -116,7 +137,7 @@ def _columns(features: Features, places: Sequence[str | int], names: Any) -> Col
             groups.append([i])
     columns = [_joined([features[i] for i in group], [wanted[i] for i in group]) for group in groups]
     used = {one.column.name for one in features}
-    unused = [Column(place, kept=()) for place in places if isinstance(place, int) and place not in used]
+    unused = [Column(place, kept=()) for place in places if place not in used]
     return Columns((*columns, *unused))
 
 

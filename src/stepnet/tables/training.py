@@ -127,7 +127,7 @@ class Table:
 
         if not hasattr(frame, "columns"):
             raise InvalidInputError(
-                f"Table.of takes a data frame, got a {type(frame).__name__}; files go to Table.read."
+                f"Table.of takes a data frame, not a {type(frame).__name__}; Table.read takes files."
             )
         raw = RawTable("the data frame", cells_of(frame))
         if not raw.columns or not raw.n_rows:
@@ -175,7 +175,8 @@ class Table:
         import numpy as np
 
         chosen = np.asarray(rows)
-        X, y, weights = (None if one is None else one[chosen] for one in (self.X, self.y, self.sample_weight))
+        parts: Any = (None if one is None else one[chosen] for one in (self.X, self.y, self.sample_weight))
+        X, y, weights = parts
         return replace(self, X=X, y=y, sample_weight=weights)
 
     def fit(self, estimator: Any, **options: Any) -> Any:
@@ -187,16 +188,16 @@ class Table:
         **options
             Passed to its ``fit``, such as ``checkpoint``.
         """
-        before = getattr(estimator, "columns_", None)
-        estimator.columns_ = self.columns  # constraints refer to their names
+        if not hasattr(type(estimator), "used_features"):
+            raise InvalidInputError(
+                f"Table.fit takes a stepnet estimator, not a {type(estimator).__name__}: fit that on table.X and "
+                f"table.y, and give save(..., columns=table.columns)."
+            )
+        estimator._columns_of_table = self.columns  # constraints refer to their names
         try:
-            estimator.fit(self.X, self.y, self.sample_weight, **options)
-        except BaseException:
-            estimator.columns_ = before
-            if before is None:
-                del estimator.columns_
-            raise
-        return estimator
+            return estimator.fit(self.X, self.y, self.sample_weight, **options)
+        finally:
+            estimator.__dict__.pop("_columns_of_table", None)
 
     def predict(self, estimator: Any) -> Any:
         """The predictions of an estimator whose features are those of this table."""
