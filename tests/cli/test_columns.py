@@ -11,9 +11,9 @@ from stepnet import load
 ROWS = [
     (0, "n", 3, 0, 5),
     (1, "n", 2, 0, 1),
-    (2, "s", 1, 1, 4),
+    (2, "s", 2, 1, 4),
     (3, "s", 0, 1, 1),
-    (4, "w", 1, 1, 0),
+    (4, "w", 3, 1, 0),
     (0, "w", 2, 0, 2),
 ]
 KEPT = [(a, y) for a, _, _, y, _ in ROWS]
@@ -79,6 +79,13 @@ def test_verify_without_columns_still_finds_false_claims_and_other_rows(folder):
     assert (result.returncode, "their rows weigh 5, not 6" in result.stderr) == (2, True)
     result = stepnet("verify", "model.json", "few.csv", "--target", "y", "--resolve", cwd=folder)
     assert (result.returncode, "give the whole table" in result.stderr) == (2, True)
+
+
+def test_names_without_encoded_columns_are_told_too(folder):
+    options = ("--drop", "place", "--hidden", "0", "--sparsity", "1", "--raises", "a", "--out", "plain.json")
+    assert stepnet("fit", "all.csv", "--target", "y", *options, "--method", "exact", cwd=folder).returncode == 0
+    result = stepnet("verify", "plain.json", "few.csv", "--target", "y", cwd=folder)
+    assert "not comparable without 2 columns: b, c" in result.stdout, result.stderr
 
 
 def test_attack_and_report_take_such_tables(folder):

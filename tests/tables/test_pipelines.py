@@ -47,7 +47,7 @@ def test_commands_read_tables_as_they_were_before_the_pipeline(name, tmp_path):
 @needs_compiler
 @pytest.mark.parametrize("name", ["two scalers", "min-max", "one-hot", "selected", "twice", "frames"])
 def test_exported_files_scale_their_features_and_give_the_same_answers(name):
-    pipeline, frame, y = fitted(name)
+    pipeline, frame, _ = fitted(name)
     assert check_export(pipeline, to_c(pipeline), "c", frame) == 0
     assert check_export(pipeline, to_onnx(pipeline), "onnx", frame) == 0
     assert str(size_of(pipeline)) == str(size_of(unpacked(pipeline)))

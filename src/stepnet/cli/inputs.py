@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
-from stepnet.tables.training import ModelRows, features_of, targets_in
+from stepnet.tables.training import ModelRows, features_of, targets_in, without_names
 
 if TYPE_CHECKING:
     from stepnet.tables.columns import Columns
@@ -66,8 +66,8 @@ def loaded(model: Path, table: RawTable, others: Collection[str | None] = ()) ->
 
     estimator = load(model)
     rows = features_of(estimator, table, others)
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_  # the rows are plain arrays, already in the right order
+    estimator = without_names(estimator)  # the rows are plain arrays, already in the right order
+    estimator.columns_ = rows.columns  # messages and constraints refer to their names
     return estimator, rows
 
 

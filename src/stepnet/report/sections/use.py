@@ -80,8 +80,8 @@ def _python(report: Report) -> str:
     rows = row
     if report.columns:
         lines.insert(0, "import pandas")
-        lines.append('table = pandas.read_csv("new.csv")')
-        rows = 'pandas.DataFrame(model.columns_.numbers(table, "new.csv"), columns=model.feature_names_in_)'
+        lines.append('table = stepnet.Table.read("new.csv", like=model)')
+        rows = "pandas.DataFrame(table.X, columns=model.feature_names_in_)"
     elif report.has_names:
         lines.insert(0, "import pandas")
         rows = f"pandas.DataFrame({row}, columns=model.feature_names_in_)"
