@@ -17,7 +17,7 @@ from stepnet import Exact, StepClassifier
 
 def main() -> None:
     rng = np.random.default_rng(0)
-    StepClassifier(hidden=(2,), time_limit=60).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    StepClassifier(hidden=(2,), method="prove", time_limit=60).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     cases = {
         "gates, 559 x 9, 3 neurons": (559, 9, (3,), Exact(formulation="gates")),
         "tight, 559 x 9, 25 neurons": (559, 9, (25,), Exact()),

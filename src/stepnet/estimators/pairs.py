@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 
 from stepnet.estimators.checkpoint import Checkpoint, Reached
 from stepnet.methods.base import Method
+from stepnet.methods.learn import descends
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
@@ -80,7 +81,8 @@ def train_pairs(
             checkpoint.keep(found, f"pair {number}")
         done = sum(network is not None for network in networks)
         stage = f"{done} of {len(networks)} pairs"
-        progress = Progress(budget.elapsed, math.inf, 0.0, 1.0, stage, share=done / len(networks))
+        share, is_learned = done / len(networks), descends(method, problem)
+        progress = Progress(budget.elapsed, math.inf, 0.0, 1.0, stage, share=share, is_learned=is_learned)
         for callback in callbacks:
             if callback(progress):
                 budget.stop("callback")

@@ -15,8 +15,7 @@ from stepnet.estimators.base import checked_n_jobs
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.pairs import pair_problems, require_votes, train_pair
 from stepnet.methods.base import Method
-from stepnet.methods.learn import Learn
-from stepnet.methods.prove import Prove
+from stepnet.methods.learn import Learn, descends
 from stepnet.model.network import Network
 from stepnet.model.votes import majority, pairwise_votes
 from stepnet.problem.dataset import Dataset
@@ -41,7 +40,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
         Hidden widths of each member.
     method : Learn or None, default=None
         How members are trained; None is ``Learn(strength=0.7)``: members of a vote need less regularisation.
-        With ``uncertainty``, any method object; None is ``Prove()``.
+        With ``uncertainty``, any method object.
     uncertainty : Ball, Polyhedron or None, default=None
         How far rows may be perturbed. Members are then trained for the worst case, each on rows drawn at random,
         and the certificate states the worst case of the vote.
@@ -98,7 +97,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
             self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs)
             network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
             votes = vote_problem(problem, network)
-            self._keep(vote_result(votes, network, budget), votes)
+            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -115,7 +114,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
 
     def _checked_method(self) -> Method:
         is_uncertain = self.uncertainty is not None
-        method: Any = self.method or (Prove() if is_uncertain else Learn(strength=0.7))
+        method: Any = self.method or Learn(strength=0.7)
         if not isinstance(method, Method if is_uncertain else Learn):
             kind = "method object such as Prove()" if is_uncertain else "Learn object"
             raise InvalidInputError(f"method={method!r} must be a {kind}, or None for the default.")
@@ -145,7 +144,7 @@ def _train_members(
 
 def train_member(problem: Problem, seed: list[int], method: Method, budget: Budget, share: float) -> Network:
     """One member; runs in any thread or process, or on any machine."""
-    if isinstance(method, Learn):
+    if isinstance(method, Learn) and descends(method, problem):
         should_stop = partial(getattr, budget, "stop_reason")
         return descend_network(problem, seed=seed, options=method.options, should_stop=should_stop)
     return train_pair(_bootstrapped(problem, seed), method, seed[0] + seed[1], budget, share).network
