@@ -14,6 +14,8 @@ from stepnet.errors import InvalidInputError
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 
+_MOST_NAMES = 8  # of columns in a message
+
 
 def verify(
     problem: Problem, network: Network, certificate: Certificate, *, again: Result | None = None
@@ -57,11 +59,13 @@ def verify_without(problem: Problem, network: Network, certificate: Certificate,
             f"{certificate.total_weight:.6g}. Verify with the rows and weights (--sample-weight) that the model was "
             f"fitted on."
         )
-    loss, columns = problem.evaluate(network), counted(len(absent), "column")
+    loss = problem.evaluate(network)
+    names = f"{counted(len(absent), 'column')}: {', '.join(absent[:_MOST_NAMES])}"
+    names += ", ..." if len(absent) > _MOST_NAMES else ""
     found, is_trivial = f"the network's exact loss is {loss:.17g}", certificate.bound <= 0
     is_true = _is_close(loss, certificate.loss)
     checks = (
-        Check(f"data {certificate.fingerprint}", None, f"not comparable without {columns}: {', '.join(absent)}"),
+        Check(f"data {certificate.fingerprint}", None, f"not comparable without {names}"),
         Check(f"loss {certificate.loss:.17g}", is_true, found if is_true else f"{found}, unless these are other rows"),
         _consistency(problem, certificate),
         Check(

@@ -81,7 +81,9 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         moved, before = copy.copy(self), self.certificate_
         loss, bound = problem.evaluate(network), Bound(before.bound, before.scope, before.evidence)
         reason = "proven" if loss <= bound.value else "finished"
-        moved._keep(Result(network, loss, bound, reason, before.runtime, found_by="moving a threshold"), problem)
+        is_learned = before.status == "LEARNED"
+        found: Any = {"found_by": "moving a threshold", "is_learned": is_learned}
+        moved._keep(Result(network, loss, bound, reason, before.runtime, **found), problem)
         return moved
 
     def _row_losses(self, rows: Any, y: Any) -> Any:

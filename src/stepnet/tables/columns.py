@@ -204,7 +204,7 @@ class Columns:
         NaN.
         """
         present = [column.name for column in self.columns if column.name in cells]
-        n_rows = len(cells[present[0]]) if present else 0
+        n_rows = next((len(cells[name]) for name in (present or cells)), 0)
         numbers: Floats = np.empty((n_rows, len(self.features)))
         first = 0
         for column in self.columns:  # one at a time: there may be millions of rows
@@ -218,7 +218,7 @@ class Columns:
                     )
                 numbers[:, first:last] = column.numbers(cells[column.name], where)
             except InvalidInputError:
-                if used is None or not present or not set(used).isdisjoint(range(first, last)):
+                if used is None or not set(used).isdisjoint(range(first, last)):
                     raise
                 numbers[:, first:last] = np.nan
             first = last
