@@ -59,7 +59,7 @@ class Table:
     >>> table = Table.of(frame, target="ill", encode="one_hot", impute="median")
     >>> table.features, table.X[1].tolist()
     (['age', 'color=blue', 'color=red'], [31.0, 1.0, 0.0])
-    >>> clf = table.fit(StepClassifier(hidden=(1,), random_state=0))
+    >>> clf = table.fit(StepClassifier(hidden=(1,), method="prove", random_state=0))
     >>> Table.of(pandas.DataFrame({"age": [50], "color": ["blue"]}), like=clf).predict(clf).tolist()
     [1]
     """
