@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_writable
+from stepnet.cli.inputs import check_order, check_writable
 from stepnet.errors import InvalidInputError, StepnetError
 from stepnet.tables.table import read_table
 from stepnet.tables.training import features_of
@@ -29,6 +29,7 @@ def export_model(
     _require(to, inputs, check, dtype)
     if columns not in COLUMNS:
         raise InvalidInputError(f"--columns {columns} is not known; choose used or all.")
+    check_order(model, check, f"export MODEL --to {to} --check DATA")
     estimator = load(model)
     path = out or Path(model.stem + ENDINGS[to])
     check_writable(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,23 +35,25 @@ def write_report(
     from stepnet import load
     from stepnet.report import Report, to_html, to_markdown, to_text
     from stepnet.runtime.files import write_atomically
+    from stepnet.runtime.view import showing
 
     estimator = load(model)
-    train, train_absent = _rows(estimator, data, target, sample_weight)
-    new, new_absent = _rows(estimator, test, target, None)
-    report = Report.of(
-        estimator,
-        train,
-        None if new is None else new[:2],
-        radius=radius,
-        norm=norm,
-        title=f"Report on {model.name}",
-        data_name="" if data is None else data.name,
-        model_name=model.name,
-        target=target or "y",
-        weight=sample_weight or "weight",
-        absent=(train_absent, new_absent),
-    )
+    with showing(math.inf, "computing the report"):
+        train, train_absent = _rows(estimator, data, target, sample_weight)
+        new, new_absent = _rows(estimator, test, target, None)
+        report = Report.of(
+            estimator,
+            train,
+            None if new is None else new[:2],
+            radius=radius,
+            norm=norm,
+            title=f"Report on {model.name}",
+            data_name="" if data is None else data.name,
+            model_name=model.name,
+            target=target or "y",
+            weight=sample_weight or "weight",
+            absent=(train_absent, new_absent),
+        )
     text = {"html": to_html, "markdown": to_markdown, "text": to_text}[to](report)
     if path is None:
         print(text, end="")
