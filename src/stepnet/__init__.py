@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
     from stepnet.proof_files.checked import verify_proof as verify_proof
+    from stepnet.tables.training import Table as Table
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
     from stepnet.uncertainty.ball import Ball as Ball
@@ -69,6 +70,7 @@ _WHERE = {
     "StepClassifier": "stepnet.estimators.step_classifier",
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
     "StepRegressor": "stepnet.estimators.step_regressor",
+    "Table": "stepnet.tables.training",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.estimators.widths",

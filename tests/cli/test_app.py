@@ -93,12 +93,12 @@ def test_parquet_is_read_like_csv(xor):
 
 
 def test_labels_are_read_as_they_are(xor):
-    from stepnet.tables.table import Table
+    from stepnet.tables.table import RawTable
 
-    assert Table("t", {"y": [1.2, 1.7]}).labels("y").tolist() == ["1.2", "1.7"]
-    assert Table("t", {"y": [1.0, 2.0]}).labels("y").tolist() == [1, 2]
-    assert Table("t", {"y": ["1", "-1"]}).labels("y").tolist() == [1, -1]
-    assert Table("t", {"y": ["99999999999999999999", "1"]}).labels("y").tolist() == ["99999999999999999999", "1"]
+    assert RawTable("t", {"y": [1.2, 1.7]}).labels("y").tolist() == ["1.2", "1.7"]
+    assert RawTable("t", {"y": [1.0, 2.0]}).labels("y").tolist() == [1, 2]
+    assert RawTable("t", {"y": ["1", "-1"]}).labels("y").tolist() == [1, -1]
+    assert RawTable("t", {"y": ["99999999999999999999", "1"]}).labels("y").tolist() == ["99999999999999999999", "1"]
 
 
 def test_a_certificate_without_a_loss_is_damaged(xor):

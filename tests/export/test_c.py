@@ -15,6 +15,7 @@ from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.staircase import STEP, Staircase
 from stepnet.model.network import Layer
+from stepnet.tables.columns import Column, Columns
 
 pytestmark = needs_compiler
 THREE = Staircase((0.0, 1.0, 2.0))
@@ -235,15 +236,12 @@ def test_a_class_with_a_zero_character_is_refused():
 
 
 def test_the_comment_says_what_the_model_is():
-    class Columns:
-        def describe(self):
-            return ["1 where color is 'red', else 0", "age, 41.5 where missing"]
-
     model = fitted(Layer([[1.0, 0.5]], [0.25]), classes=["no", "yes"], names=["red", "age"])
-    model.columns_ = Columns()
+    model.columns_ = Columns((Column("color", "one_hot", ("red",)), Column("age", fill=41.5)))
     comment = to_c(model).split("*/")[0]
     for text in (
-        "age, 41.5 where missing",
+        "1 where color is 'red', else 0",
+        "age; where age is missing, 41.5",
         "loss 3 of 20",
         "cc -std=c99",
         "bytes in total",
@@ -268,6 +266,7 @@ def run(program, text):
     "text",
     [
         "1,0\n0,1\n", 'a,"b, c"\n1,0\n0,1\n', "\ufeffa,\"b, c\"\r\n 1 ,0\r\n\r\n0,1", '"1",0\n0x0,1e0\n',
+        'id,"b, c",a,note\n7,0,1,"x, y"\n8,1,0,\n',
     ],
 )  # fmt: skip
 def test_the_program_reads_csv_with_and_without_a_header(program, text):
@@ -277,8 +276,9 @@ def test_the_program_reads_csv_with_and_without_a_header(program, text):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("a,b\n1,0\n", "line 1: column 2 is 'b', the model expects 'b, c'"),
-        ("a,b,c\n", "line 1: 3 cells, the model has 2 features"),
+        ("a,b\n1,0\n", "line 1: there is no column 'b, c'"),
+        ("a,b,c\n", "line 1: there is no column 'b, c'"),
+        ('a,"b, c"\n1\n', "line 2: 1 cells, expected 2"),
         ("1,0\n1\n", "line 2: 1 cells"),
         ("1,0\n1,zwei\n", "line 2, column 2: 'zwei' is not a finite number"),
         ("1,0\n1,inf\n", "'inf' is not a finite number"),

@@ -15,6 +15,7 @@ from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.staircase import Staircase
 from stepnet.model.network import Layer
+from stepnet.tables.columns import OPERATIONS, Column, Columns
 
 NETWORKS = {
     "real": lambda rng: (real(rng, 5, 3), real(rng, 1, 5)),
@@ -27,6 +28,9 @@ NETWORKS = {
 def read_and_answer(text, row):
     """A reader that knows nothing but the file."""
     content = json.loads(text)
+    for i, feature in enumerate(content["features"]):
+        for name, number in feature.get("arithmetic", ()):
+            row[i] = OPERATIONS[name][1](row[i], number)
     signals = [Fraction(x) for x in row]
     for layer in content["layers"]:
         sums = [sum(Fraction(w) * h for w, h in zip(weights, signals, strict=True)) for weights in layer["weights"]]
@@ -50,13 +54,26 @@ def test_a_reader_of_a_few_lines_gives_the_same_answers(name):
         assert answers == model.predict(rows).tolist()
 
 
+def test_scaled_features_bring_their_operations_and_another_version():
+    model = fitted(Layer([[0.3, -0.7]], [0.1]), names=["a", "b"])
+    model.columns_ = Columns((Column("a", arithmetic=((("subtract", 0.1), ("divide", 0.3)),)), Column("b")))
+    content = json.loads(to_json(model))
+    assert content["version"] == 2
+    assert content["meaning"].startswith("First, each feature goes through the operations")
+    assert [one["arithmetic"] for one in content["features"]] == [[["subtract", 0.1], ["divide", 0.3]], []]
+    jsonschema.validate(content, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    rows = np.random.default_rng(0).normal(0, 1, (50, 2))
+    answers = [read_and_answer(to_json(model), row) for row in rows.tolist()]
+    assert answers == model.predict(model.columns_.after_operations(rows)).tolist()
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_file_is_what_the_schema_says(name):
     content = json.loads(to_json(fitted(*NETWORKS[name](np.random.default_rng(0)))))
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(content, schema)
-    for damage in ({"version": 2}, {"layers": []}, {"extra": 1}, {"classes": ["one"]}):
+    for damage in ({"version": 3}, {"layers": []}, {"extra": 1}, {"classes": ["one"]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(content | damage, schema)
 
@@ -69,12 +86,8 @@ def test_features_and_certificate_are_in_it():
 
 
 def test_sentences_of_columns_describe_the_features():
-    class Columns:
-        def describe(self):
-            return ["1 where color is 'red', else 0"]
-
     model = fitted(Layer([[1.0]], [0.5]), names=["color_red"])
-    model.columns_ = Columns()
+    model.columns_ = Columns((Column("color", "one_hot", ("red",)),))
     assert json.loads(to_json(model))["features"] == [
         {"name": "color_red", "description": "1 where color is 'red', else 0"}
     ]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from brute_force import rational_answers
 from conftest import XOR, random_network
 from stepnet.errors import InvalidInputError, ModelFileError
+from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.network import Layer, Network
 from stepnet.model.votes import majority
 
@@ -126,3 +127,16 @@ def test_a_neuron_is_replaced_alone():
     other = network.with_neuron(1, Layer([[5.0]], [7.0]))
     assert other.layers[0] == Layer([[1.0], [5.0]], [0.0, 7.0])
     assert other.layers[1] == network.layers[1]
+
+
+def test_used_features_reach_an_answer_by_non_zero_weights():
+    first = Layer([[1.0, 0.0, 0.0, 2.0], [0.0, 3.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]], [0.0, 0.0, 0.0])
+    network = Network((first, Layer([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [0.5, 0.5])))
+    assert [bits.tolist() for bits in network.used_neurons] == [[True, False, False], [True, False]]
+    assert network.used_features == (0, 3)  # the second output neuron does not answer
+    argmax = Network((first, Layer([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [0.5, 0.5], ARGMAX)))
+    assert argmax.used_features == (0, 1, 3)
+    X = np.random.default_rng(0).normal(0, 1, (50, 4))
+    assert (network.on_features([3, 0]).predict(X[:, [3, 0]]) == network.predict(X)).all()
+    with pytest.raises(InvalidInputError, match=r"uses the features \(0, 3\); got \(0, 1\) only"):
+        network.on_features([0, 1])

@@ -15,6 +15,7 @@ from stepnet.problem.weights import BINARY, SIGN, Real
 from stepnet.report import Report, to_text
 from stepnet.report import robustness as robustness_module
 from stepnet.report.size import bits_of
+from stepnet.tables.columns import Column, Columns
 
 KINDS = every_kind()
 
@@ -221,8 +222,27 @@ def test_weights_of_rows_are_checked_and_rows_without_weight_do_not_count():
 
 def test_features_have_the_sentences_of_their_columns():
     model = xor()
-    model.columns_ = type("Columns", (), {"describe": lambda self: ["1 where color is 'red', else 0", "as it is"]})()
-    assert [feature.meaning for feature in Report.of(model).features] == ["1 where color is 'red', else 0", "as it is"]
+    model.columns_ = Columns((Column("color", "one_hot", ("red",)), Column("b", fill=3.0)))
+    report = Report.of(model)
+    meanings = ["1 where color is 'red', else 0", "b; where b is missing, 3"]
+    assert [feature.meaning for feature in report.features] == meanings
+    assert report.columns == ("color", "b")
+
+
+def test_rows_may_lack_features_that_no_answer_depends_on():
+    network = Network((Layer([[1.0, 0.0]], [0.5]),))
+    y = np.array([0, 0, 1, 1])
+    model = fitted(StepClassifier(()), network, SQUARE, y, names=("a", "b"))
+    test = np.array([[0.0, 9.0], [2.0, 9.0]])
+    report = Report.of(model, (SQUARE, y, None), (test, [0, 1]), absent=((), (1,)))
+    assert report.n_seen == 1  # the first, by the feature that both have
+    assert [check.holds for check in report.verification.checks] == [True, True, True]
+    assert [(feature.is_used, feature.smallest) for feature in report.features] == [(True, 0.0), (False, 0.0)]
+    rows = np.where([True, False], SQUARE, 0.0)
+    report = Report.of(model, (rows, y, None), absent=((1,), ()))
+    assert [check.holds for check in report.verification.checks] == [None, True, True, True]
+    assert [feature.smallest for feature in report.features] == [0.0, None]
+    assert "new.csv needs the column a." in to_text(report)
 
 
 def test_tables_with_names_are_taken_without_a_warning(recwarn):

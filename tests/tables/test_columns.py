@@ -108,8 +108,15 @@ def test_columns_survive_a_file():
         {"categories": []},
         {"categories": 5},
         {"fill": "purple"},
-        {"name": 3},
+        {"name": -1},
+        {"name": 1.5},
         {"more": 1},
+        {"categories": ["a", 3.0]},
+        {"kept": [7]},
+        {"arithmetic": [[["add", 1.0]]]},
+        {"kept": [0], "arithmetic": [[["power", 1.0]]]},
+        {"kept": [0], "arithmetic": [[["add", "1"]]]},
+        {"names": ["a"]},
     ],
 )
 def test_damaged_columns_are_refused(change):

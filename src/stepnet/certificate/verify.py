@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from stepnet.bounds.conflicts import conflict_bound
+from stepnet.bounds.evidence import counted
 from stepnet.certificate.certificate import Certificate, status_of
 from stepnet.certificate.result import Result
 from stepnet.certificate.verification import Check, Verification
 from stepnet.errors import InvalidInputError
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
+
+_MOST_NAMES = 8  # of columns in a message
 
 
 def verify(
@@ -33,6 +39,47 @@ def verify(
     if again is not None and certificate.claimed_by:
         checks[-1] = _solved_again(certificate, again)
     return Verification(tuple(checks))
+
+
+def verify_without(problem: Problem, network: Network, certificate: Certificate, absent: Sequence[str]) -> Verification:
+    """Check what can be checked without the columns ``absent``, which the network does not use.
+
+    The loss does not depend on them. The fingerprint and the conflicts between rows do: without a column, rows that
+    differ become equal.
+
+    Raises
+    ------
+    InvalidInputError
+        If rows are missing, or there are more of them.
+    """
+    total = problem.dataset.total_weight
+    if not _is_close(total, certificate.total_weight):
+        raise InvalidInputError(
+            f"these are not the data of the certificate: their rows weigh {total:.6g}, not "
+            f"{certificate.total_weight:.6g}. Verify with the rows and weights (--sample-weight) that the model was "
+            f"fitted on."
+        )
+    loss = problem.evaluate(network)
+    names = f"{counted(len(absent), 'column')}: {', '.join(absent[:_MOST_NAMES])}"
+    names += ", ..." if len(absent) > _MOST_NAMES else ""
+    found, is_trivial = f"the network's exact loss is {loss:.17g}", certificate.bound <= 0
+    is_true = _is_close(loss, certificate.loss)
+    checks = (
+        Check(f"data {certificate.fingerprint}", None, f"not comparable without {names}"),
+        Check(f"loss {certificate.loss:.17g}", is_true, found if is_true else f"{found}, unless these are other rows"),
+        _consistency(problem, certificate),
+        Check(
+            f"bound {certificate.bound:.17g} for {certificate.scope}",
+            True if is_trivial else None,
+            "no loss is below 0" if is_trivial else "about networks that may use all columns; give the whole table",
+        ),
+    )
+    return Verification(checks)
+
+
+def _is_close(one: float, other: float) -> bool:
+    """Sums of the same weights in another order differ by rounding."""
+    return math.isclose(one, other, rel_tol=1e-9)
 
 
 def require_same_data(problem: Problem, certificate: Certificate) -> None:

@@ -12,6 +12,7 @@ from stepnet.cli.output import write_rows
 from stepnet.runtime.plots import write_plot
 
 if TYPE_CHECKING:
+    from stepnet.tables.training import ModelRows
     from stepnet.uncertainty.attack import Attacks
 
 
@@ -32,12 +33,14 @@ def table_of_shares(found: Attacks, radii: Sequence[float]) -> str:
     return "\n".join(lines)
 
 
-def write_csv(found: Attacks, classifier: Any, names: Sequence[str], path: Path) -> None:
+def write_csv(found: Attacks, classifier: Any, given: ModelRows, path: Path) -> None:
     """One line per row: radius, size of the perturbation, the prediction after it, and the perturbed row."""
-    cells = np.full((len(found.points), 1 + len(names)), "", dtype=object)
+    names, points = given.present(found.points)
+    cells = np.full((len(points), 1 + len(names)), "", dtype=object)
     changed = np.isfinite(found.sizes)
     if changed.any():
-        cells[changed, 0], cells[changed, 1:] = classifier.predict(found.points[changed]), found.points[changed]
+        after = given.columns.after_operations(found.points[changed])
+        cells[changed, 0], cells[changed, 1:] = classifier.predict(after), points[changed]
     rows = [[*pair, *row] for *pair, row in zip(found.radii.tolist(), found.sizes.tolist(), cells, strict=True)]
     write_rows(path, ["radius", "size", "prediction", *names], rows)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_order, check_writable, features_of
+from stepnet.cli.inputs import check_order, check_writable
 from stepnet.errors import InvalidInputError, StepnetError
 from stepnet.tables.table import read_table
+from stepnet.tables.training import features_of
 
 ENDINGS = {"c": ".c", "onnx": ".onnx", "json": "_network.json", "rules": ".txt"}
 
@@ -16,26 +17,31 @@ class DifferingAnswersError(StepnetError, RuntimeError):
     """An exported file does not predict the same as the model."""
 
 
-def export_model(model: Path, to: str, out: Path | None, inputs: str, check: Path | None, dtype: str) -> None:
+def export_model(
+    model: Path, to: str, out: Path | None, inputs: str, check: Path | None, dtype: str, columns: str = "used"
+) -> None:
     """Write a model as C, ONNX, JSON or rules; with ``check``, only if it predicts the same on that table."""
     from stepnet import load
     from stepnet.export import size_of
+    from stepnet.export.described import COLUMNS
     from stepnet.runtime.files import write_atomically
 
     _require(to, inputs, check, dtype)
+    if columns not in COLUMNS:
+        raise InvalidInputError(f"--columns {columns} is not known; choose used or all.")
     check_order(model, check, f"export MODEL --to {to} --check DATA")
     estimator = load(model)
     path = out or Path(model.stem + ENDINGS[to])
     check_writable(path)
     if path.exists() and path.samefile(model):
         raise InvalidInputError(f"--out {path} is the model file itself; give another name.")
-    content = _content(estimator, to, inputs, dtype, path)
+    content = _content(estimator, to, inputs, dtype, columns, path)
     checked = "" if check is None else _checked(estimator, content, to, check)
     write_atomically(path, content)
     size = len(content if isinstance(content, bytes) else content.encode())
     print(f"{path}: {type(estimator).__name__} as {to}, {size:,} bytes")
     if to == "c":
-        print(size_of(estimator, inputs))
+        print(size_of(estimator, inputs, columns))
     if checked:
         print(checked)
 
@@ -51,14 +57,14 @@ def _require(to: str, inputs: str, check: Path | None, dtype: str) -> None:
         raise InvalidInputError(f"--check runs the file, but --to {to} does not run; use --to c or --to onnx.")
 
 
-def _content(estimator: Any, to: str, inputs: str, dtype: str, path: Path) -> str | bytes:
+def _content(estimator: Any, to: str, inputs: str, dtype: str, columns: str, path: Path) -> str | bytes:
     from stepnet.export import to_c, to_json, to_onnx, to_rules
 
     if to == "onnx":
-        return to_onnx(estimator, dtype=dtype)
+        return to_onnx(estimator, dtype=dtype, columns=columns)
     if to == "c":
-        return to_c(estimator, inputs=inputs, name=_identifier(path.stem))
-    return to_json(estimator) if to == "json" else to_rules(estimator)
+        return to_c(estimator, inputs=inputs, name=_identifier(path.stem), columns=columns)
+    return to_json(estimator, columns=columns) if to == "json" else to_rules(estimator)
 
 
 def _identifier(stem: str) -> str:
@@ -71,7 +77,7 @@ def _checked(estimator: Any, content: str | bytes, to: str, check: Path) -> str:
     """Run the file on all rows of a table."""
     from stepnet.export import check_export
 
-    _, rows = features_of(estimator, read_table(check))
+    rows = features_of(estimator, read_table(check)).before
     n_differing = check_export(estimator, content, to, rows)
     if n_differing:
         raise DifferingAnswersError(

@@ -29,7 +29,7 @@ def fit_shown(
     from stepnet import save
     from stepnet.runtime.view import showing
 
-    estimator.columns_ = rows.columns  # constraints refer to their names
+    estimator._columns_of_table = rows.columns  # constraints refer to their names
     before, is_interrupted = getattr(estimator, "result_", None), False
     try:
         with showing(estimator.time_limit) as show:

@@ -13,12 +13,11 @@ from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 from stepnet.runtime.view import showing
 from stepnet.tables.table import read_table
-
-_MOST_NUMBERS, _MOST_INTEGERS = 12, 100  # that may be classes
+from stepnet.tables.training import ModelRows, features_of, targets_in, without_names
 
 if TYPE_CHECKING:
     from stepnet.tables.columns import Columns
-    from stepnet.tables.table import Table
+    from stepnet.tables.table import RawTable
 
 
 @dataclass(frozen=True)
@@ -41,27 +40,14 @@ def training_rows(
     encode: str = "",
     impute: str = "",
 ) -> InputRows:
-    from stepnet.tables.columns import Columns
+    from stepnet.tables.training import training_part
 
     with showing(math.inf, f"reading {data}"):
-        table, dropped = read_table(data, text=[target]), drop or []
-    if target in (sample_weight, *dropped):
-        raise InvalidInputError(f"the target {target!r} cannot be dropped or be the row weight; name another column.")
-    labels = _targets_of(table, target, is_number=is_number)
-    for name in dropped:
-        table.column(name)
-    others = {target, sample_weight, *dropped}
-    names = [name for name in table.names if name not in others]
-    if not names:
-        raise InvalidInputError(f"{data} has no column beside {', '.join(filter(None, others))} to learn from.")
-    weights = weights_in(table, sample_weight)
-    columns = Columns.learn(table.columns, names, table.path, encode=encode, impute=impute)
-    if len(set(columns.features)) < len(columns.features):
-        raise InvalidInputError(f"{data}: encoded columns get names that other columns have; rename a column.")
-    return InputRows(columns, columns.numbers(table.columns, table.path), labels, weights)
+        table = read_table(data, text=[target])
+    return InputRows(*training_part(table, target, sample_weight, drop or [], is_number, encode, impute))
 
 
-def targets_for(estimator: Any, table: Table, target: str) -> Any:
+def targets_for(estimator: Any, table: RawTable, target: str) -> Any:
     """What a model should predict; None for an autoencoder, which reconstructs the rows themselves."""
     from sklearn.base import is_regressor
 
@@ -69,56 +55,13 @@ def targets_for(estimator: Any, table: Table, target: str) -> Any:
         return None
     if not target:
         raise InvalidInputError(f"{table.path} has the targets in some column; name it with --target COLUMN.")
-    return _targets_of(table, target, is_number=is_regressor(estimator))
-
-
-def _targets_of(table: Table, target: str, *, is_number: bool) -> Any:
-    """Numbers, or classes; too many different numbers are rejected as classes."""
-    import numpy as np
-
-    from stepnet.tables.columns import as_floats
-
-    if is_number:
-        return _numbers_in(table, target, "the target of a regression must be finite numbers")
-    labels = table.labels(target)
-    classes = {str(label) for label in labels.tolist()}
-    numbers = as_floats(list(classes))
-    most = _MOST_INTEGERS if (numbers == np.floor(numbers)).all() else _MOST_NUMBERS
-    if len(classes) > most and not np.isnan(numbers).any():
-        raise InvalidInputError(
-            f"the target {target!r} has {len(classes)} different numbers. To predict numbers, use fit --task "
-            f"regression; for classes, group them."
-        )
-    return labels
+    return targets_in(table, target, is_number=is_regressor(estimator))
 
 
 def require_two_classes(labels: Any, command: str) -> None:
     n_classes = len(set(labels.tolist()))
     if n_classes > 2:
         raise InvalidInputError(f"{command} is for two classes, got {n_classes}. Give rows of two of them, or use fit.")
-
-
-def weights_in(table: Table, column: str | None) -> Any:
-    if column is None:
-        return None
-    return _numbers_in(table, column, "row weights must be finite and non-negative", lowest=0.0)
-
-
-def _numbers_in(table: Table, column: str, what: str, lowest: float = -math.inf) -> Any:
-    """A column of numbers that is not a feature."""
-    import numpy as np
-
-    from stepnet.tables.columns import as_floats
-
-    cells = table.column(column)
-    numbers = as_floats(cells)
-    bad = np.flatnonzero(~np.isfinite(numbers) | (numbers < lowest))
-    if len(bad):
-        raise InvalidInputError(
-            f"{table.path}, data row {bad[0] + 1}, column {column!r}: got {str(cells[bad[0]])!r}, but {what}. Correct "
-            f"it, or leave the row out."
-        )
-    return numbers
 
 
 def check_order(model: Path, data: Path | None, command: str) -> None:
@@ -136,33 +79,15 @@ def _is_model(path: Path) -> bool:
         return False
 
 
-def loaded(model: Path, table: Table, others: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
-    """A model, the names of its features, and the rows of a table as it expects them."""
+def loaded(model: Path, table: RawTable, others: Collection[str | None] = ()) -> tuple[Any, ModelRows]:
+    """A model, and the rows of a table as it expects them."""
     from stepnet import load
 
     estimator = load(model)
-    names, X = features_of(estimator, table, others)
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_  # the rows are plain arrays, already in the right order
-    return estimator, names, X
-
-
-def features_of(estimator: Any, table: Table, others: Collection[str | None] = ()) -> tuple[list[str], Any]:
-    """Names and numbers of the features: the model's columns by name, encoded as in training.
-
-    A model without names takes all columns but the ``others``.
-    """
-    if hasattr(estimator, "columns_"):
-        return estimator.columns_.features, estimator.columns_.numbers(table.columns, table.path)
-    names = [name for name in table.names if name not in others]
-    if hasattr(estimator, "feature_names_in_"):
-        names = [str(name) for name in estimator.feature_names_in_.tolist()]
-    elif len(names) != estimator.n_features_in_:
-        raise InvalidInputError(
-            f"{table.path} has {len(names)} columns, the model {estimator.n_features_in_} features without names; "
-            f"give a table of the features alone."
-        )
-    return names, table.numbers(names)
+    rows = features_of(estimator, table, others)
+    estimator = without_names(estimator)  # the rows are plain arrays, already in the right order
+    estimator.columns_ = rows.columns  # messages and constraints refer to their names
+    return estimator, rows
 
 
 def _integers(text: str) -> tuple[int, ...] | None:

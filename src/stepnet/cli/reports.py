@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_writable, features_of, targets_for, weights_in
+from stepnet.cli.inputs import check_writable, targets_for
 from stepnet.cli.output import EXIT_FALSE
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
+from stepnet.tables.training import features_of, weights_in
 
 _ENDINGS = {"html": "report.html", "markdown": "report.md", "text": ""}
 
@@ -38,10 +39,12 @@ def write_report(
 
     estimator = load(model)
     with showing(math.inf, "computing the report"):
+        train, train_absent = _rows(estimator, data, target, sample_weight)
+        new, new_absent = _rows(estimator, test, target, None)
         report = Report.of(
             estimator,
-            _rows(estimator, data, target, sample_weight),
-            None if test is None else _rows(estimator, test, target, None)[:2],
+            train,
+            None if new is None else new[:2],
             radius=radius,
             norm=norm,
             title=f"Report on {model.name}",
@@ -49,6 +52,7 @@ def write_report(
             model_name=model.name,
             target=target or "y",
             weight=sample_weight or "weight",
+            absent=(train_absent, new_absent),
         )
     text = {"html": to_html, "markdown": to_markdown, "text": to_text}[to](report)
     if path is None:
@@ -61,10 +65,10 @@ def write_report(
         sys.exit(EXIT_FALSE)
 
 
-def _rows(estimator: Any, data: Path | None, target: str, sample_weight: str | None) -> Any:
-    """Features, targets and weights of a table, as the model expects them."""
+def _rows(estimator: Any, data: Path | None, target: str, sample_weight: str | None) -> tuple[Any, list[int]]:
+    """Features, targets and weights of a table, as the model expects them, and the features that it lacks."""
     if data is None:
-        return None
+        return None, []
     table = read_table(data, text=[target])
-    _, X = features_of(estimator, table, (target, sample_weight))
-    return X, targets_for(estimator, table, target), weights_in(table, sample_weight)
+    rows = features_of(estimator, table, (target, sample_weight))
+    return (rows.X, targets_for(estimator, table, target), weights_in(table, sample_weight)), rows.absent

@@ -19,7 +19,6 @@ from stepnet.cli.inputs import (
     targets_for,
     threshold_of,
     training_rows,
-    weights_in,
     weights_of,
     widths_of,
 )
@@ -27,6 +26,7 @@ from stepnet.cli.output import EXIT_FALSE, csv_text, say, write_rows
 from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
+from stepnet.tables.training import weights_in
 
 PROGRAMS = ("mps", "lp")
 
@@ -46,12 +46,13 @@ def predict(
 
     check_order(model, data, "predict MODEL DATA")
     check_writable(out, features)
-    estimator, names, X = loaded(model, read_table(data))
+    estimator, rows = loaded(model, read_table(data))
     is_code = not hasattr(estimator, "predict")  # of an autoencoder
-    answers = estimator.transform(X) if is_code else estimator.predict(X)
+    answers = estimator.transform(rows.X) if is_code else estimator.predict(rows.X)
     text = csv_of(answers, "code" if is_code else "prediction")
     if features is not None:
-        write_rows(features, names, X.tolist())
+        names, numbers = rows.present(rows.before)
+        write_rows(features, names, numbers.tolist())
     facts = {"model": model, "rows": len(answers), "out": out}
     if out is not None:
         write_atomically(out, text)
@@ -87,6 +88,7 @@ def verify(
     check_order(model, data, "verify MODEL DATA")
     if not model.exists():
         raise InvalidInputError(f"there is no file or folder {str(model)!r}; give a model or the folder of a proof.")
+    is_whole = True
     if model.is_dir():
         from stepnet import verify_proof
 
@@ -98,13 +100,15 @@ def verify(
         raise InvalidInputError("verifying a model needs its training data: stepnet verify MODEL DATA --target COLUMN.")
     else:
         table = read_table(data, text=[target])
-        estimator, _, X = loaded(model, table, (target, sample_weight))
+        estimator, rows = loaded(model, table, (target, sample_weight))
         labels, weights = targets_for(estimator, table, target), weights_in(table, sample_weight)
+        options: Any = {"resolve": resolve, "time_limit": time_limit, "absent": rows.absent}
         with showing(time_limit, "verifying the certificate"):
-            verification = estimator.verify(X, labels, weights, resolve=resolve, time_limit=time_limit)
+            verification = estimator.verify(rows.X, labels, weights, **options)
+        is_whole = not rows.absent
     n_open = sum(check.holds is None for check in verification.checks)
     facts = {"holds": bool(verification), "open": n_open, "checks": list(verification.checks)}
-    is_hinted = n_open and not resolve and not model.is_dir()
+    is_hinted = n_open and is_whole and not resolve and not model.is_dir()
     hint = "\nopen claims rest on a solver alone: --resolve repeats its proof" if is_hinted else ""
     say(f"{verification}{hint}", facts, as_json=as_json)
     if not verification:
@@ -130,7 +134,7 @@ def attack(
 
     from stepnet.cli.attacks import draw, radii_shown, table_of_shares, write_csv
     from stepnet.runtime.view import showing
-    from stepnet.uncertainty.attack import attack as attack_rows
+    from stepnet.uncertainty.attack import attack_before
 
     check_order(model, data, "attack MODEL DATA")
     check_writable(out)
@@ -138,15 +142,15 @@ def attack(
     if any(not np.isfinite(one) or one < 0 for one in radius or []):
         raise InvalidInputError(f"--radius {radius} must be non-negative numbers.")
     table = read_table(data, text=[target])
-    classifier, names, X = loaded(model, table, (target,))
+    classifier, rows = loaded(model, table, (target,))
     labels = table.labels(target) if target else None
-    with showing(math.inf, f"attacking {len(X)} rows"):
-        found = attack_rows(classifier, X, labels, norm=norm, n_jobs=n_jobs)
+    with showing(math.inf, f"attacking {len(rows.X)} rows"):
+        found = attack_before(classifier, rows.before, labels, norm=norm, n_jobs=n_jobs)
     lines = [table_of_shares(found, radius or [])]
     if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
         lines.append("features that encode text are perturbed like numbers, as far as all others")
     if out is not None:
-        write_csv(found, classifier, names, out)
+        write_csv(found, classifier, rows, out)
         lines.append(f"perturbed rows written to {out}")
     if plot is not None:
         draw(found, norm, plot)
@@ -183,6 +187,7 @@ def export(
     out: Annotated[Path | None, typer.Option(help="File to write; default: the source's name.")] = None,
     inputs: Annotated[str, typer.Option(help="For c: type of the features, floats, integers or bits.")] = "floats",
     dtype: Annotated[str, typer.Option(help="For onnx: float64 or float32.")] = "float64",
+    columns: Annotated[str, typer.Option(help="Features of the file: used (that answers depend on) or all.")] = "used",
     check: Annotated[
         Path | None, typer.Option(help="Write the file only if it predicts the same as the model on this table.")
     ] = None,
@@ -201,7 +206,7 @@ def export(
 ) -> None:
     """Export a model (C, ONNX, JSON, rules), or the mixed-integer program of a table (.mps, .lp)."""
     if to in ENDINGS:
-        export_model(source, to, out, inputs, check, dtype)
+        export_model(source, to, out, inputs, check, dtype, columns)
         return
     if to not in PROGRAMS:
         raise InvalidInputError(f"--to {to} is not known; choose {', '.join((*ENDINGS, *PROGRAMS))}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from stepnet.certificate.certificate import Certificate, certify
 from stepnet.certificate.result import Points, Result
 from stepnet.certificate.verification import Verification
-from stepnet.certificate.verify import require_same_data, verify
+from stepnet.certificate.verify import require_same_data, verify, verify_without
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import HeldOut
 from stepnet.methods.exact import Exact
@@ -46,10 +46,17 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     trace_: Points  # seconds, loss and bound
     hidden_: tuple[int, ...]  # the widths that hidden="auto" chose
     held_out_: tuple[HeldOut, ...]  # and how each did on held-out rows
-    columns_: Columns  # how the cells of a table became features, if the command line read one
+    columns_: Columns  # how the cells of a table became features, if the rows came from one
+    _columns_of_table: Columns  # those of the next fit
 
     uncertainty: Any = None  # for estimators without this parameter
     on_interrupt: str = "raise"
+
+    @property
+    def used_features(self) -> tuple[int, ...]:
+        """The numbers of the features that an answer may depend on."""
+        check_is_fitted(self)
+        return self.network_.used_features
 
     def verify(
         self,
@@ -60,15 +67,43 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         resolve: bool = False,
         time_limit: float | None = 60.0,
         radius: ArrayLike | None = None,
+        absent: Sequence[int] = (),
     ) -> Verification:
-        """Check the certificate against the training data; with ``resolve``, repeat the solver's proof."""
+        """Check the certificate against the training data.
+
+        Parameters
+        ----------
+        X, y, sample_weight, radius
+            As for :meth:`fit`.
+        resolve : bool
+            Repeat the solver's proof.
+        time_limit : float
+            Seconds for that.
+        absent : sequence of int
+            Numbers of features that ``X`` does not really have: any finite number may stand there. The network must not
+            use them. Then the loss is checked, but neither the fingerprint nor a bound above 0.
+        """
         check_is_fitted(self)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
         seconds, again = checked_limit(time_limit), None
+        if len(absent):
+            self._require_unused(absent, resolve=resolve)
+            names = self._names() or [f"x{i}" for i in range(self.n_features_in_)]
+            return verify_without(problem, self.network_, self.certificate_, [names[i] for i in absent])
         if resolve and self.certificate_.claimed_by:
             require_same_data(problem, self.certificate_)
             again = Exact().solve(problem, self.network_, time_limit=seconds)
         return verify(problem, self.network_, self.certificate_, again=again)
+
+    def _require_unused(self, absent: Sequence[int], *, resolve: bool) -> None:
+        """Raise if a loss cannot be checked without these features."""
+        used = sorted({*absent} & {*self.used_features})
+        if used:
+            raise InvalidInputError(f"absent={list(absent)} has features that the network uses: {used}.")
+        if resolve:
+            raise InvalidInputError("a solver's proof is about all features; give the whole table to repeat it.")
+        if self.uncertainty is not None and not getattr(self.uncertainty, "is_plain", False):
+            raise InvalidInputError("perturbations of these features are tied to those of others; give all of them.")
 
     def save_proof(
         self,
@@ -156,9 +191,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         return problem
 
     def _problem_of(self, dataset: Dataset, architecture: Architecture, task: str) -> Problem:
-        columns = getattr(self, "columns_", None)
-        names = getattr(self, "feature_names_in_", None if columns is None else columns.features)
-        constraints = Constraints.of(architecture, self.sparsity, self.constraints, names)
+        constraints = Constraints.of(architecture, self.sparsity, self.constraints, self._names())
         if self.uncertainty is not None:
             if not isinstance(self.uncertainty, Uncertainty):
                 raise InvalidInputError(
@@ -167,8 +200,21 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             self.uncertainty.require(dataset.n_features)
         return Problem(dataset, architecture, loss_of(self.loss, task), constraints, self.uncertainty)
 
+    def _keep_columns(self) -> None:
+        """Keep how columns became the features of this fit, if they came from a table; forget those of earlier fits."""
+        self.__dict__.pop("columns_", None)
+        if "_columns_of_table" in self.__dict__:
+            self.columns_ = self.__dict__.pop("_columns_of_table")
+
+    def _names(self) -> Any:
+        """Of the features; None if they have none."""
+        columns = getattr(self, "columns_", None)
+        return getattr(self, "feature_names_in_", None if columns is None else columns.features)
+
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Rows, targets and weights (None if all rows have the same), checked as scikit-learn does."""
+        if reset:
+            self._keep_columns()
         rows, targets = validate_data(self, X, y, reset=reset, dtype=FLOATS, **self._target_checks)
         return rows, targets, checked_weights(sample_weight, rows)
 

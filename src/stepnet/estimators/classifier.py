@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
+from stepnet.bounds.bound import Bound
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certificate.result import Result
+from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import BaseStep
 from stepnet.model.activations.registry import output_of
@@ -41,6 +45,46 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         """Positive exactly where ``classes_[1]`` is predicted; with more classes a column each, the largest wins."""
         rows = self._new_rows(X)
         return self.network_.decision(rows)
+
+    def with_threshold(
+        self,
+        threshold: float,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        radius: ArrayLike | None = None,
+    ) -> Self:
+        """A copy that predicts ``classes_[1]`` where :meth:`decision_function` is at least ``threshold``.
+
+        Its network has another threshold in the output neuron, and its certificate states the loss of this network.
+        The bound stays: it holds for all networks.
+
+        Parameters
+        ----------
+        threshold : float
+            In the units of :meth:`decision_function`; 0 changes nothing.
+        X, y, sample_weight, radius
+            The training data, as :meth:`fit` was given them.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) != 2:
+            raise InvalidInputError(f"with_threshold is for two classes; this model has {len(self.classes_)}.")
+        if not is_finite_number(threshold):
+            raise InvalidInputError(f"threshold={threshold!r} must be a finite number.")
+        problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
+        require_same_data(problem, self.certificate_)
+        network = self.network_.with_higher_output(float(threshold), problem.dataset.X)
+        if (reason := problem.refuses(network)) is not None:
+            way_out = "" if isinstance(self.threshold, str) else " Train with threshold='neuron', which learns it."
+            raise InvalidInputError(f"the threshold cannot be moved by {threshold:g}: {reason}.{way_out}")
+        moved, before = copy.copy(self), self.certificate_
+        loss, bound = problem.evaluate(network), Bound(before.bound, before.scope, before.evidence)
+        reason = "proven" if loss <= bound.value else "finished"
+        is_learned = before.status == "LEARNED"
+        found: Any = {"found_by": "moving a threshold", "is_learned": is_learned}
+        moved._keep(Result(network, loss, bound, reason, before.runtime, **found), problem)
+        return moved
 
     def _row_losses(self, rows: Any, y: Any) -> Any:
         return self.classes_[self.network_.predict(rows)] != y

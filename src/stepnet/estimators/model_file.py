@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from stepnet.certificate.certificate import Certificate
@@ -21,6 +23,7 @@ from stepnet.estimators.step_regressor import StepRegressor
 from stepnet.model.network import Network
 from stepnet.runtime.files import write_atomically
 from stepnet.tables.columns import Columns
+from stepnet.tables.pipelines import unpacked
 
 FORMAT = "stepnet model"
 VERSION = 4
@@ -31,13 +34,29 @@ _ESTIMATORS: dict[str, type[BaseStep]] = {
 }
 
 
-def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator to a JSON file, whole or not at all."""
+def save(estimator: BaseStep | Pipeline, path: str | os.PathLike[str], *, columns: Columns | None = None) -> None:
+    """Write a fitted estimator to a JSON file, whole or not at all.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, or a fitted Pipeline that ends with one
+        Of a pipeline, the file holds the last step and what the others do to the columns of a table, so that
+        ``stepnet predict`` reads tables as they were before the pipeline.
+    path : path
+    columns : Columns, optional
+        How columns of a table became the features that the estimator was fitted on: ``columns`` of
+        :class:`stepnet.Table`.
+    """
+    is_pipeline = isinstance(estimator, Pipeline)
+    estimator = unpacked(estimator, columns)
     if not isinstance(estimator, BaseStep):
         raise InvalidInputError(
-            f"save takes a stepnet estimator, got a {type(estimator).__name__}; of a pipeline, give the last step."
+            f"save takes a stepnet estimator or a pipeline that ends with one, got a {type(estimator).__name__}; of a "
+            f"search, give best_estimator_."
         )
     check_is_fitted(estimator)
+    if columns is not None and not is_pipeline:
+        estimator = with_columns(estimator, columns)
     try:
         text = json.dumps(_content(estimator), indent=1, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -47,8 +66,24 @@ def save(estimator: BaseStep, path: str | os.PathLike[str]) -> None:
     write_atomically(path, text + "\n")
 
 
+def with_columns(estimator: BaseStep, columns: Columns) -> BaseStep:
+    """A copy that knows how the columns of a table become its features."""
+    if len(columns.features) != estimator.n_features_in_:
+        raise InvalidInputError(
+            f"the columns give {len(columns.features)} features, the estimator was fitted on "
+            f"{estimator.n_features_in_}. Give the columns of the table that it was fitted on."
+        )
+    estimator = copy.copy(estimator)
+    estimator.columns_ = columns
+    return estimator
+
+
 def _content(estimator: BaseStep) -> dict[str, Any]:
     certificate, columns = estimator.certificate_.to_dict(), getattr(estimator, "columns_", None)
+    has_places = columns is not None and columns.has_places
+    names = [] if columns is None or has_places else columns.features
+    if columns is not None and columns.is_plain and not has_places:
+        columns = None  # the names say it all
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -57,7 +92,7 @@ def _content(estimator: BaseStep) -> dict[str, Any]:
         "hidden": getattr(estimator, "hidden_", None),
         "targets": estimator._targets(),
         "n_features": estimator.n_features_in_,
-        "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist() or None,
+        "feature_names": getattr(estimator, "feature_names_in_", np.array(names, dtype=object)).tolist() or None,
         "columns": None if columns is None else columns.to_list(),
         "network": estimator.network_.to_dict(),
         "trace": [list(point) for point in getattr(estimator, "trace_", ())],
@@ -107,7 +142,8 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if content["columns"] is not None:
         estimator.columns_ = Columns.from_list(content["columns"])
-        if estimator.columns_.features != names:
+        features = estimator.columns_.features
+        if len(features) != network.n_features or names not in (None, features):
             raise ModelFileError("the columns do not match the feature names")
     estimator.trace_ = tuple((float(seconds), float(loss), float(bound)) for seconds, loss, bound in content["trace"])
     certificate = content["certificate"]

@@ -118,10 +118,18 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
         return float(1.0 - lost / max(((rows - rows.mean(axis=0)) ** 2).sum(), 1e-300))
 
     @property
+    def used_features(self) -> tuple[int, ...]:
+        """All features, since all are reconstructed."""
+        check_is_fitted(self)
+        return tuple(range(self.network_.n_features))
+
+    @property
     def _n_features_out(self) -> int:
         return self.network_.widths[self.code_layer_]
 
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
+        if reset:
+            self._keep_columns()
         rows = validate_data(self, X, reset=reset, dtype=FLOATS)
         return rows, rows, checked_weights(sample_weight, rows)
 

@@ -14,10 +14,10 @@ from stepnet.export.c_text import comment_text, filled, indented, listed, with_p
 from stepnet.export.described import Described, describe
 from stepnet.export.integers import over_bits
 from stepnet.export.size import CodeSize
-from stepnet.model.network import Network
+from stepnet.tables.columns import OPERATIONS
 
 
-def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model") -> str:
+def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model", columns: str = "used") -> str:
     """The model as C source.
 
     Parameters
@@ -28,18 +28,22 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model") -> str:
         packed into words of 32 bits. Files for the last two have no floating point.
     name : str, default="model"
         The prefix of all names in the file.
+    columns : "used" or "all", default="used"
+        The features that the file takes: those that answers depend on, or all of the model. The file lists them.
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise InvalidInputError(f"name={name!r} must be a letter followed by letters, digits and _, such as 'model'.")
-    described, taken = describe(estimator), inputs_named(inputs)
-    forms = _forms(described.network, taken)
+    described, taken = describe(estimator, columns), inputs_named(inputs)
+    forms = _forms(described, taken)
     n_features = described.network.n_features
     parts = [
         _comment(described, forms, taken, name),
         _includes(forms, taken),
+        f"enum {{ @n_features = {n_features} }};\n",
         *dict.fromkeys(text for form in forms for text in form.needs()),
         *([filled("level")] if forms[-1].reads_levels else []),
         *(form.code() for form in forms),
+        *([_scale(described)] if any(described.arithmetic) else []),
         *([] if described.classes is None else [_classes(described)]),
         *([filled("pack", n_features=n_features, n_words=n_words(n_features))] if taken.is_packed else []),
         _predict(described, forms, taken),
@@ -48,18 +52,28 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model") -> str:
     return with_prefix("\n".join(parts), name)
 
 
-def size_of(estimator: Any, inputs: str = "floats") -> CodeSize:
+def size_of(estimator: Any, inputs: str = "floats", columns: str = "used") -> CodeSize:
     """Bytes of the tables in the C file, and operations per prediction; prints as a table."""
-    return _size(_forms(describe(estimator).network, inputs_named(inputs)))
+    described = describe(estimator, columns)
+    return _size(described, _forms(described, inputs_named(inputs)))
 
 
-def _size(forms: Sequence[Form]) -> CodeSize:
-    return sum((form.size() for form in forms), CodeSize())
+def _size(described: Described, forms: Sequence[Form]) -> CodeSize:
+    names = [name for operations in described.arithmetic for name, _ in operations]
+    n_sums = sum(name in ("add", "subtract") for name in names)
+    scaling = CodeSize(weights=8 * len(names), multiplications=len(names) - n_sums, additions=n_sums)
+    return sum((form.size() for form in forms), scaling)
 
 
-def _forms(network: Network, taken: Inputs) -> list[Form]:
+def _forms(described: Described, taken: Inputs) -> list[Form]:
     """How each layer is computed."""
+    network = described.network
     first = network.layers[0]
+    if any(described.arithmetic) and not taken.has_floats:
+        raise InvalidInputError(
+            f"inputs={taken.name!r} gives C without floating point, which this model needs to scale its features. Use "
+            f"inputs='floats', or train on features that are not scaled."
+        )
     if network.layers[-1].activation.gives_numbers and not taken.has_floats:
         raise InvalidInputError(
             f"inputs={taken.name!r} gives C without floating point, which this model needs, since its answers are real "
@@ -85,10 +99,22 @@ def _classes(described: Described) -> str:
     return f"/* The classes by code. */\nconst char *const @classes[{len(names)}] = {{\n{listed(names)}\n}};\n"
 
 
+def _scale(described: Described) -> str:
+    """The function that scales features; a volatile number is rounded after every operation."""
+    lines = ["volatile double v;"]
+    for i, operations in enumerate(described.arithmetic):
+        lines += [f"v = x[{i}];", *(f"v = v {OPERATIONS[one][0]} {number.hex()};" for one, number in operations)]
+        lines.append(f"z[{i}] = v;")
+    head = "/* The features as the first layer takes them. */\nstatic void @scale(const double *x, double *z)"
+    return f"{head}\n{{\n{indented(lines)}\n}}\n"
+
+
 def _predict(described: Described, forms: Sequence[Form], taken: Inputs) -> str:
     """The function that runs all layers."""
     *hidden, last = forms
     body, signals = [], "x"
+    if any(described.arithmetic):
+        body, signals = [f"double z[{described.network.n_features}];", "@scale(x, z);"], "z"
     for form in hidden:
         body += form.bits(signals)
         signals = f"h{form.number}"
@@ -152,9 +178,10 @@ def _comment(described: Described, forms: Sequence[Form], taken: Inputs, name: s
         "",
         "Features, in order:",
         *_numbered(described.sentences),
+        *([described.selection] if described.selection else []),
         *(["Classes:", *classes] if classes else []),
         "",
-        *str(_size(forms)).splitlines(),
+        *str(_size(described, forms)).splitlines(),
     ]
     return "/* " + "\n   ".join(lines).replace("   \n", "\n") + "\n*/\n"
 

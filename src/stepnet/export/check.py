@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tempfile
@@ -11,12 +12,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
 
 from stepnet.errors import InvalidInputError, StepnetError
-from stepnet.export.described import describe
-from stepnet.export.onnx_file import run_onnx
+from stepnet.export.described import COLUMNS, Described, describe
+from stepnet.export.onnx_file import n_features_of, run_onnx
+from stepnet.tables.pipelines import cells_of, unpacked
 
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2")
+_N_FEATURES = re.compile(r"^enum \{ \w+_n_features = (\d+) \};$", re.MULTILINE)
 _SHOWN = 2000  # characters of an error message
 
 
@@ -55,31 +59,49 @@ def check_export(estimator: Any, content: str | bytes, to: str, X: ArrayLike) ->
     ----------
     estimator : fitted estimator
     content : str or bytes
-        The result of :func:`to_c` or :func:`to_onnx`.
+        The result of :func:`to_c` or :func:`to_onnx`, for any ``columns``.
     to : "c" or "onnx"
     X : array-like of shape (n_rows, n_features)
+        Rows of all features of the model, before they are scaled; of a pipeline the rows that it takes. The file gets
+        those that it takes.
     """
-    described = describe(estimator)
+    model = unpacked(estimator)
+    if isinstance(estimator, Pipeline) and hasattr(model, "columns_"):
+        X = model.columns_.before_operations(cells_of(X), "X")
     try:
         rows = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"X must be rows of numbers: {error}.") from error
     if not np.isfinite(rows).all():
         raise InvalidInputError("X has rows with NaN or infinity, for which no answer is defined; leave them out.")
-    expected = described.answers(rows)
     if to == "onnx" and isinstance(content, bytes):
-        return _differing(expected, run_onnx(content, rows))
-    if to != "c" or not isinstance(content, str):
+        n_features = n_features_of(content)
+    elif to == "c" and isinstance(content, str):
+        n_features = int((_N_FEATURES.search(content) or ["", "0"])[1])
+    else:
         raise InvalidInputError(
             f"to={to!r} with content of type {type(content).__name__} cannot be run; give 'c' and text, or 'onnx' and "
             f"bytes."
         )
+    described = _described(model, n_features)
+    expected, rows = described.answers(rows), described.rows(rows)
+    if isinstance(content, bytes):
+        return _differing(expected, run_onnx(content, rows))
     if described.classes is None:
         return _differing(expected, run_c(content, rows))
     names, text = [str(one) for one in expected], _output(content, rows)
     if text == "\n".join(["prediction", *names]) + "\n":  # names may contain line breaks
         return 0
     return max(1, _differing(np.array(names, dtype=object), np.array(text.split("\n")[1:-1], dtype=object)))
+
+
+def _described(estimator: Any, n_features: int) -> Described:
+    """The model with as many features as a file takes."""
+    for columns in COLUMNS:
+        described = describe(estimator, columns)
+        if len(described.taken) == n_features:
+            return described
+    raise ExportError(f"the file takes {n_features} features; it is not one of this model.")
 
 
 def _differing(expected: NDArray[Any], answers: NDArray[Any]) -> int:

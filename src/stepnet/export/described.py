@@ -12,6 +12,10 @@ from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation
 from stepnet.model.network import Layer, Network
+from stepnet.tables.columns import Operations, after, lines_of
+from stepnet.tables.pipelines import unpacked
+
+COLUMNS = ("used", "all")
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,9 @@ class Described:
     sentences: list[str]  # a description per feature
     classes: NDArray[Any] | None  # by code; None if answers are numbers
     certificate: Certificate
+    arithmetic: list[Operations]  # what each feature goes through before the first layer
+    taken: list[int]  # the numbers of these features among those of the model
+    n_features: int  # of the model
 
     @property
     def title(self) -> str:
@@ -32,14 +39,39 @@ class Described:
         return f"{self.kind}, a step network {self.network.n_features} -> {widths}"
 
     @property
+    def selection(self) -> str:
+        """Which features of the model are taken; empty if all are."""
+        n_taken = len(self.taken)
+        if n_taken == self.n_features:
+            return ""
+        return f"No answer depends on the other {self.n_features - n_taken} of the model's {self.n_features} features."
+
+    @property
     def class_names(self) -> list[str]:
         """As ``stepnet predict`` prints them."""
         return [] if self.classes is None else [str(one) for one in self.classes]
 
     def answers(self, X: ArrayLike) -> NDArray[Any]:
-        """The exact answers of ``predict``: classes, or numbers (rows × outputs)."""
-        codes = self.network.predict(X)
+        """The exact answers of ``predict`` for rows of all features: classes, or numbers (rows × outputs)."""
+        codes = self.network.predict(after(self.arithmetic, self.rows(X)))
         return codes if self.classes is None else np.asarray(self.classes[codes])
+
+    def rows(self, X: ArrayLike) -> NDArray[Any]:
+        """The features that are taken, out of rows of all features of the model."""
+        rows = np.asarray(X)
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise InvalidInputError(f"the model expects rows of {self.n_features} features; got shape {rows.shape}.")
+        return rows[:, self.taken]
+
+    @property
+    def unscaled(self) -> Network:
+        """The network for features before their operations, which become part of its first layer; rounded."""
+        if not any(self.arithmetic):
+            return self.network
+        first, *above = self.network.layers
+        slopes, intercepts = lines_of(self.arithmetic)
+        ends = first.thresholds.reshape(first.width, -1) - (first.weights @ intercepts)[:, None]
+        return Network((first.with_(first.weights * slopes, ends.reshape(first.thresholds.shape)), *above))
 
     def certified(self) -> list[str]:
         """The certificate in two lines."""
@@ -66,31 +98,46 @@ def kind_of(activation: Activation) -> str:
     )
 
 
-def describe(estimator: Any) -> Described:
-    """Describe a fitted estimator; anything else is refused."""
+def describe(estimator: Any, columns: str = "used") -> Described:
+    """Describe a fitted estimator with the features that its answers depend on, or with all; else is refused."""
+    if columns not in COLUMNS:
+        raise InvalidInputError(f"columns={columns!r} is not known; choose 'used' or 'all'.")
+    estimator = unpacked(estimator)
     network = getattr(estimator, "network_", None)
     certificate = getattr(estimator, "certificate_", None)
     if not isinstance(network, Network) or not isinstance(certificate, Certificate):
         raise InvalidInputError(
             f"{type(estimator).__name__} is not a fitted stepnet estimator. Call fit first, or read a model with "
-            f"stepnet.load; for a Pipeline or a search, give its last step or best_estimator_."
+            f"stepnet.load; for a search, give its best_estimator_."
         )
     answers = kind_of(network.layers[-1].activation)
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
     has_names = len(names) == network.n_features
     if not has_names:
         names = [f"x{i}" for i in range(network.n_features)]
-    columns = getattr(estimator, "columns_", None)
-    sentences = [] if columns is None else [str(sentence) for sentence in columns.describe()]
+    read = getattr(estimator, "columns_", None)
+    sentences = [] if read is None else [str(sentence) for sentence in read.describe()]
+    sentences = sentences if len(sentences) == network.n_features else names
+    taken = _taken(network, columns)
     return Described(
         kind=type(estimator).__name__,
-        network=_as_answered(network),
-        names=names,
+        network=_as_answered(network).on_features(taken),
+        names=[names[i] for i in taken],
         has_names=has_names,
-        sentences=sentences if len(sentences) == network.n_features else names,
+        sentences=[sentences[i] for i in taken],
         classes=None if answers == "identity" else getattr(estimator, "classes_", None),
         certificate=certificate,
+        arithmetic=[() if read is None else read.arithmetic[i] for i in taken],
+        taken=taken,
+        n_features=network.n_features,
     )
+
+
+def _taken(network: Network, columns: str) -> list[int]:
+    """The features that a file takes: at least one, and all if the rounding of sums depends on their number."""
+    used = network.used_features
+    is_all = columns == "all" or not used or network.layers[0].activation.gives_numbers
+    return list(range(network.n_features) if is_all else used)
 
 
 def _as_answered(network: Network) -> Network:

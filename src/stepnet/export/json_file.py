@@ -9,7 +9,7 @@ from typing import Any
 from stepnet.errors import InvalidInputError
 from stepnet.export.described import describe, kind_of
 
-FORMAT, VERSION = "stepnet network", 1
+FORMAT, VERSION, VERSION_WITH_ARITHMETIC = "stepnet network", 1, 2
 SCHEMA = Path(__file__).with_name("network.schema.json")
 
 _MEANING = (
@@ -21,18 +21,32 @@ _MEANING = (
 )
 
 
-def to_json(estimator: Any) -> str:
-    """The network, its features, classes and certificate as JSON that can be read without stepnet."""
-    described = describe(estimator)
+_ARITHMETIC = (
+    "First, each feature goes through the operations of its 'arithmetic', one after the other, each rounded to a "
+    "double: ['subtract', 3] makes x - 3 of x. "
+)
+
+
+def to_json(estimator: Any, *, columns: str = "used") -> str:
+    """The network, its features, classes and certificate as JSON that can be read without stepnet.
+
+    With ``columns="all"`` it has the features that no answer depends on, too.
+    """
+    described = describe(estimator, columns)
+    features: list[dict[str, Any]] = [
+        {"name": name, "description": sentence}
+        for name, sentence in zip(described.names, described.sentences, strict=True)
+    ]
+    has_arithmetic = any(described.arithmetic)
+    if has_arithmetic:
+        for feature, operations in zip(features, described.arithmetic, strict=True):
+            feature["arithmetic"] = [list(operation) for operation in operations]
     content = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION_WITH_ARITHMETIC if has_arithmetic else VERSION,
         "model": described.kind,
-        "meaning": _MEANING,
-        "features": [
-            {"name": name, "description": sentence}
-            for name, sentence in zip(described.names, described.sentences, strict=True)
-        ],
+        "meaning": f"{_ARITHMETIC if has_arithmetic else ''}{_MEANING}",
+        "features": features,
         "classes": None if described.classes is None else described.classes.tolist(),
         "layers": [
             {

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from stepnet.errors import InvalidInputError
 from stepnet.export.described import Described, describe
 from stepnet.export.onnx_graph import MANTISSAS, Graph, imported, require_dtype
-from stepnet.export.onnx_layers import codes, exact_bits, hidden_layers, is_one_slice, outputs
+from stepnet.export.onnx_layers import codes, exact_bits, hidden_layers, is_one_slice, outputs, scaled_rows
 from stepnet.model.network import Layer
 
 _OPSET, _IR_VERSION = 17, 8
 
 
-def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None) -> bytes:
+def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None, columns: str = "used") -> bytes:
     """The model as ONNX: input ``x`` (rows × features), output ``label`` (classes) or ``y`` (rows × outputs).
 
     Parameters
@@ -29,12 +29,14 @@ def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None
         Whether the first layer is computed without rounding errors, by about twenty matrix products instead of one.
         The default is True for float64; it is impossible for float32. If False, :func:`doubt` says which rows may
         be answered wrongly.
+    columns : "used" or "all", default="used"
+        The features that the file takes: those that answers depend on, or all of the model. The file lists them.
     """
     require_dtype(dtype)
     if exact and dtype != "float64":
         raise InvalidInputError(f"exact=True needs dtype='float64'; got {dtype!r}, which rounds the weights.")
     is_exact = dtype == "float64" if exact is None else exact
-    described = describe(estimator)
+    described = describe(estimator, columns)
     onnx = imported("onnx")
     graph = Graph(onnx, dtype, is_exact)
     output = _answers(graph, described)
@@ -59,6 +61,12 @@ def run_onnx(model: bytes, X: ArrayLike) -> NDArray[Any]:
     return np.asarray(session.run(None, {"x": np.asarray(X, dtype=kind)})[0])
 
 
+def n_features_of(model: bytes) -> int:
+    """The number of features that a model from :func:`to_onnx` takes."""
+    shape = imported("onnx").load_from_string(model).graph.input[0].type.tensor_type.shape
+    return int(shape.dim[1].dim_value)
+
+
 def doubt(estimator: Any, *, largest: float = 1.0, dtype: str = "float64") -> float:
     """The distance from the hyperplanes of the first layer beyond which rows need no exact first layer.
 
@@ -71,6 +79,7 @@ def doubt(estimator: Any, *, largest: float = 1.0, dtype: str = "float64") -> fl
 def _answers(graph: Graph, described: Described) -> Any:
     """Add all layers to the graph; returns the description of the output."""
     network, helper = described.network, graph.onnx.helper
+    scaled_rows(graph, described.arithmetic)
     signals = hidden_layers(graph, network)
     if described.classes is None:
         last = outputs(graph, network, signals)
@@ -111,10 +120,13 @@ def _statement(described: Described, graph: Graph) -> str:
             if is_one_slice(described.network) and graph.mantissa == 53
             else f"The sums of the last layer are rounded in {graph.dtype}: they may differ in the last digits."
         )
+    if any(described.arithmetic):
+        lines.append("The features are scaled first, with the same roundings as in training; below they are scaled.")
     lines.append(_promise(described.network.layers[0], graph))
     lines.append(
         f"The margin of the training rows is {described.certificate.margin:.4g}. Layers above the first are exact."
     )
+    lines += [f"The features are {', '.join(described.names)}. {described.selection}".strip()]
     return "\n".join([*lines, *described.certified()])
 
 

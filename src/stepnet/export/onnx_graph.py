@@ -19,6 +19,7 @@ class Graph:
     def __init__(self, onnx: Any, dtype: str, is_exact: bool) -> None:
         self.onnx, self.dtype, self.mantissa, self.is_exact = onnx, np.dtype(dtype), MANTISSAS[dtype], is_exact
         self.type = onnx.helper.np_dtype_to_tensor_dtype(self.dtype)
+        self.rows = "x"  # the name of the rows that the first layer takes
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 

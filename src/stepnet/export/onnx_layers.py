@@ -20,20 +20,33 @@ from stepnet.export.onnx_graph import Graph, carried
 from stepnet.model.arithmetic import slice_bits, slices
 from stepnet.model.network import Layer, Network
 from stepnet.model.rules import Number
+from stepnet.tables.columns import Operations
 
+_OPERATORS = {"add": ("Add", 0.0), "subtract": ("Sub", 0.0), "multiply": ("Mul", 1.0), "divide": ("Div", 1.0)}
 _N_SLICES, _SCALE_STEP = 5, 8  # slices per row, and bits between the scales that rows may have
+
+
+def scaled_rows(graph: Graph, arithmetic: Sequence[Operations]) -> None:
+    """Let the rows of the graph be those after the operations on their features, each with its own rounding."""
+    for step in range(max(map(len, arithmetic), default=0)):
+        now = [operations[step] if step < len(operations) else ("", 0.0) for operations in arithmetic]
+        for name, (operator, nothing) in _OPERATORS.items():
+            if any(operation == name for operation, _ in now):
+                # Adding 0 and multiplying by 1 change no number.
+                numbers = [number if operation == name else nothing for operation, number in now]
+                graph.rows = graph.add(operator, graph.rows, graph.floats(numbers))
 
 
 def hidden_layers(graph: Graph, network: Network) -> str:
     """The bits of the last layer whose neurons have levels; the rows themselves if there is none."""
     first, *_ = network.layers
     if not first.activation.has_levels:
-        return "x"
+        return graph.rows
     repeated = np.repeat(first.weights, first.activation.n_thresholds, axis=0)
     if graph.is_exact:
         signals = _exact_signs(graph, _exact_rows(repeated, first.thresholds.ravel()))
     else:
-        signals = graph.is_on(graph.sums("x", repeated), first.thresholds.ravel())
+        signals = graph.is_on(graph.sums(graph.rows, repeated), first.thresholds.ravel())
     for below, layer in pairwise(network.layers):
         if layer.activation.has_levels:
             signals = _bits(graph, signals, over_bits(layer, below.activation.values))
@@ -49,7 +62,7 @@ def codes(graph: Graph, network: Network, signals: str) -> str:
     if below:
         return _largest_over_bits(graph, signals, over_bits(last, below[-1].activation.values))
     if not graph.is_exact:
-        return _largest(graph, "x", last.weights, last.thresholds)
+        return _largest(graph, graph.rows, last.weights, last.thresholds)
     rows = _exact_rows(last.weights, last.thresholds)
     return _winner(
         graph, _exact_signs(graph, [_difference(rows[k], rows[j]) for k, j in _pairs(last.width)]), last.width
@@ -177,8 +190,10 @@ def _exact_signs(graph: Graph, rows: list[list[Fraction]]) -> str:
 def _row_slices(graph: Graph, n_bits: int) -> list[str]:
     """Rows (x, 1), scaled by a power of two into (-1, 1), as integers of ``n_bits`` digits, highest first."""
     powers = 2.0 ** np.arange(0, 1024, _SCALE_STEP)
-    one = graph.add("ReduceSum", graph.add("Mul", "x", graph.floats(0.0)), graph.constant(np.array([1])), keepdims=1)
-    row = graph.add("Concat", "x", graph.add("Add", one, graph.floats(1.0)), axis=1)
+    one = graph.add(
+        "ReduceSum", graph.add("Mul", graph.rows, graph.floats(0.0)), graph.constant(np.array([1])), keepdims=1
+    )
+    row = graph.add("Concat", graph.rows, graph.add("Add", one, graph.floats(1.0)), axis=1)
     size = graph.add("ReduceMax", graph.add("Abs", row), axes=[1], keepdims=1)
     number = graph.add("ReduceSum", graph.is_on(size, powers), graph.constant(np.array([1])), keepdims=1)
     scales = graph.floats(np.ldexp(1.0, -_SCALE_STEP * np.arange(len(powers) + 1)))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from stepnet.export.described import Described, describe
 from stepnet.model.network import Layer
 from stepnet.model.rules import Words, hidden_names
@@ -17,8 +15,8 @@ _WORDS = Words(digits=6)
 def to_rules(estimator: Any) -> str:
     """The network as text: when each neuron is on, and the class or number that follows."""
     described = describe(estimator)
-    layers = described.network.layers
-    used, names, rules = _used(layers), _printable(described.names), []
+    layers = described.unscaled.layers
+    used, names, rules = described.network.used_neurons, _printable(described.names), []
     values: Sequence[float] = ()
     for k, layer in enumerate(layers[:-1]):
         new = hidden_names(described.network.widths, k)
@@ -28,27 +26,22 @@ def to_rules(estimator: Any) -> str:
         rules.append("")
         names, values = new, layer.activation.values
     rules += _answer(described, layers[-1], values, names)
-    head = [f"{described.title}, as rules.", *described.certified(), ""]
+    selection = [described.selection] if described.selection else []
+    head = [f"{described.title}, as rules.", *selection, *described.certified(), ""]
     features = [
         f"{name}: {sentence}"
         for name, sentence in zip(_printable(described.names), _printable(described.sentences), strict=True)
         if name != sentence
     ]
     numbers = "All numbers are exact."
-    if any(_WORDS.is_rounded(float(x)) for layer in layers for x in (*layer.weights.flat, *layer.thresholds.flat)):
+    if any(described.arithmetic) or any(
+        _WORDS.is_rounded(float(x)) for layer in layers for x in (*layer.weights.flat, *layer.thresholds.flat)
+    ):
         numbers = (
             "Numbers are rounded to 6 digits for reading, so rows close to a threshold may be answered wrongly; the "
             "exports to C and JSON are exact."
         )
     return "\n".join([*head, *([*features, ""] if features else []), *rules, "", numbers]) + "\n"
-
-
-def _used(layers: Sequence[Layer]) -> list[list[bool]]:
-    """Whether an answer may depend on each neuron, by layer."""
-    used = [np.ones(layers[-1].width, dtype=bool)]
-    for above in reversed(layers[1:]):
-        used.insert(0, (above.weights[used[0]] != 0).any(axis=0))
-    return [one.tolist() for one in used]
 
 
 def _answer(described: Described, layer: Layer, values: Sequence[float], names: Sequence[str]) -> list[str]:

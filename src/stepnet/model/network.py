@@ -23,6 +23,7 @@ from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Bools, Floats, activations
 from stepnet.model.rules import Words, hidden_names, output_names
 
+_ROUNDINGS = 8  # units in the last place by which a threshold may be off
 _CHUNK = 200_000  # entries of a layer computed at a time, so that they stay in the cache
 
 
@@ -103,6 +104,30 @@ class Network:
     def widths(self) -> tuple[int, ...]:
         """The hidden widths, then the width of the output."""
         return tuple(layer.width for layer in self.layers)
+
+    @property
+    def used_neurons(self) -> tuple[Bools, ...]:
+        """For every layer, which neurons an answer may depend on: non-zero weights lead from them to the output."""
+        last = self.layers[-1]
+        used = [np.ones(last.width, dtype=bool)]
+        if last.activation.has_levels:
+            used[0][1:] = False  # its first neuron alone answers
+        for above in reversed(self.layers[1:]):
+            used.insert(0, (above.weights[used[0]] != 0).any(axis=0))
+        return tuple(used)
+
+    @property
+    def used_features(self) -> tuple[int, ...]:
+        """The features that an answer may depend on: those with a non-zero weight in a neuron of ``used_neurons``."""
+        weights = self.layers[0].weights[self.used_neurons[0]]
+        return tuple(np.flatnonzero((weights != 0).any(axis=0)).tolist())
+
+    def on_features(self, features: Sequence[int]) -> Network:
+        """The same network for rows of these features alone, in this order; the others must not be used."""
+        if not set(self.used_features) <= set(features):
+            raise InvalidInputError(f"the network uses the features {self.used_features}; got {tuple(features)} only.")
+        first, *above = self.layers
+        return Network((first.with_(first.weights[:, list(features)], first.thresholds), *above))
 
     def levels(self, X: ArrayLike) -> list[Levels]:
         """The exact levels of every layer (the bits of steps), as one array of rows × d_k per layer.
@@ -218,6 +243,26 @@ class Network:
         weights, thresholds = first.weights.copy(), first.thresholds.copy()
         weights[j], thresholds[j] = neuron.weights[0], neuron.thresholds[0]
         return Network((first.with_(weights, thresholds), *self.layers[1:]))
+
+    def with_higher_output(self, by: float, X: ArrayLike) -> Network:
+        """The network with the threshold of its only output neuron raised, on for the rows whose decision is >= ``by``.
+
+        The new threshold is rounded to a float, and so are decisions. Where the two disagree on a row of ``X``, the
+        threshold moves on by a few units in the last place.
+        """
+        *below, last = self.layers
+        wanted = self.predict(X) if by == 0 else self.decision(X) >= by
+        raised = last.thresholds + by if by else last.thresholds
+        for _ in range(_ROUNDINGS):
+            network = Network((*below, last.with_(last.weights, raised)))
+            on = network.predict(X)
+            if (on == wanted).all():
+                return network
+            raised = np.nextafter(raised, np.inf if (on > wanted).any() else -np.inf)
+        raise InvalidInputError(
+            f"no threshold of the output separates the rows at {by!r}: decisions there differ by rounding only. Choose "
+            f"a number between two decisions."
+        )
 
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
         """The network as readable rules, one line per neuron."""

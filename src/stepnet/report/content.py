@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import stepnet
@@ -35,6 +37,7 @@ from stepnet.report.quality import Quality
 from stepnet.report.robustness import Robustness, checked_radius, robustness_of
 from stepnet.report.rows import Rows
 from stepnet.report.size import ModelSize, size_of
+from stepnet.tables.pipelines import before_last, unpacked
 
 Trace = tuple[tuple[float, float, float], ...]
 
@@ -62,7 +65,7 @@ class Report:
     weight: str
     estimator: str
     has_names: bool  # whether the model has names of features
-    columns: tuple[str, ...]  # of the table, if its columns were encoded
+    columns: tuple[str, ...]  # that new tables need, if columns were encoded
     classes: tuple[str, ...]
     features: tuple[Feature, ...]
     layers: tuple[NeuronLayer, ...]
@@ -82,7 +85,7 @@ class Report:
     @classmethod
     def of(
         cls,
-        estimator: BaseStep,
+        estimator: BaseStep | Pipeline,
         train: tuple[Any, ...] | None = None,
         test: tuple[Any, ...] | None = None,
         *,
@@ -93,12 +96,14 @@ class Report:
         model_name: str = "model.json",
         target: str = "y",
         weight: str = "weight",
+        absent: tuple[Sequence[int], Sequence[int]] = ((), ()),
     ) -> Report:
         """Compute a report.
 
         Parameters
         ----------
-        estimator : fitted estimator, or one from :func:`stepnet.load`
+        estimator : fitted estimator, one from :func:`stepnet.load`, or a fitted Pipeline that ends with one
+            Of a pipeline, rows are those that it takes.
         train : (X, y, sample_weight or None), optional
             The rows it was fitted on: the certificate is checked against them, and rows are counted per neuron.
             ``y`` is None for an autoencoder. A fourth entry holds the radii of rows, if fit was given any.
@@ -110,7 +115,11 @@ class Report:
             How perturbations are measured.
         title, data_name, model_name, target, weight : str
             Names to print: of the report, the data, the model file, the target column and the weight column.
+        absent : two sequences of int
+            Numbers of features that training and test rows do not really have; see :meth:`StepClassifier.verify`.
         """
+        train, test = _last_rows(estimator, train), _last_rows(estimator, test)
+        estimator = unpacked(estimator)
         if not isinstance(estimator, BaseStep):
             raise InvalidInputError(
                 f"a report needs a fitted stepnet estimator; got {type(estimator).__name__}. Load one with "
@@ -118,7 +127,7 @@ class Report:
             )
         check_is_fitted(estimator)
         network, names = estimator.network_, _names(estimator)
-        rows, test_rows = Rows.of(estimator, train, "train"), Rows.of(estimator, test, "test")
+        rows, test_rows = Rows.of(estimator, train, "train", absent[0]), Rows.of(estimator, test, "test", absent[1])
         X = None if rows is None else rows.X
         new_rows = None if test_rows is None or rows is None else test_rows.without(rows)
         n_seen = 0 if test_rows is None or new_rows is None else len(test_rows.X) - len(new_rows.X)
@@ -132,9 +141,9 @@ class Report:
             weight=weight,
             estimator=type(estimator).__name__,
             has_names=hasattr(estimator, "feature_names_in_"),
-            columns=tuple(column.name for column in getattr(getattr(estimator, "columns_", None), "columns", ())),
+            columns=_needed(estimator),
             classes=names.classes,
-            features=tuple(features_of(network, names.features, _meanings(estimator, network), X)),
+            features=tuple(features_of(network, names.features, _meanings(estimator, network), _without(X, absent[0]))),
             layers=tuple(layers),
             size=_size(estimator, layers, X),
             certificate=estimator.certificate_,
@@ -149,6 +158,12 @@ class Report:
             verification=None if rows is None else rows.verified(),
             versions=_versions(),
         )
+
+
+def _last_rows(model: Any, part: Any) -> Any:
+    """Rows and targets as the last step of a pipeline sees them."""
+    is_of_rows = isinstance(part, tuple) and part
+    return (before_last(model, part[0]), *part[1:]) if is_of_rows else part
 
 
 def _trace(estimator: Any) -> Trace:
@@ -168,10 +183,25 @@ def _names(estimator: BaseStep) -> Names:
     return Names(features, targets=numbered if len(numbered) > 1 else ("prediction",))
 
 
+def _needed(estimator: BaseStep) -> tuple[str, ...]:
+    return tuple(estimator.columns_.needed(estimator.used_features)) if hasattr(estimator, "columns_") else ()
+
+
+def _without(X: Floats | None, absent: Sequence[int]) -> Floats | None:
+    """The rows, with NaN in the features that they lack."""
+    if X is not None and len(absent):
+        X = X.copy()
+        X[:, list(absent)] = np.nan
+    return X
+
+
 def _meanings(estimator: Any, network: Network) -> list[str]:
     """A sentence per feature, empty unless the model encoded the columns of a table."""
     columns = getattr(estimator, "columns_", None)
-    return [""] * network.n_features if columns is None else [clean(sentence) for sentence in columns.describe()]
+    if columns is None:
+        return [""] * network.n_features
+    ways = zip(columns.describe(), columns.formulas(), columns.arithmetic, strict=True)
+    return [clean(f"{sentence}; scaled: {formula}" if way else sentence) for sentence, formula, way in ways]
 
 
 def _size(estimator: Any, layers: Sequence[NeuronLayer], X: Floats | None) -> ModelSize:

@@ -24,9 +24,9 @@ class Feature:
 
     name: str
     meaning: str
-    raises: int  # first-layer neurons with a positive weight
+    raises: int  # first-layer neurons with a positive weight that an answer may depend on
     lowers: int
-    smallest: float | None  # among the training rows
+    smallest: float | None  # among the training rows; None if they are not given, or lack it
     largest: float | None
 
     @property
@@ -87,10 +87,10 @@ class Names:
 
 
 def features_of(network: Network, names: Sequence[str], meanings: Sequence[str], X: Floats | None) -> list[Feature]:
-    first = network.layers[0].weights
+    first = network.layers[0].weights[network.used_neurons[0]]
     raises, lowers = (first > 0).sum(axis=0).tolist(), (first < 0).sum(axis=0).tolist()
-    unknown = [None] * len(names)
-    lows, highs = (unknown, unknown) if X is None else (X.min(axis=0).tolist(), X.max(axis=0).tolist())
+    ends: Any = np.full((2, len(names)), np.nan) if X is None else (X.min(axis=0), X.max(axis=0))
+    lows, highs = ([None if np.isnan(end) else float(end) for end in part] for part in ends)
     return list(map(Feature, names, meanings, raises, lowers, lows, highs))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Floats
 from stepnet.runtime.numbers import is_finite_number
+from stepnet.tables.columns import lines_of
 from stepnet.uncertainty.attack import Attacks, attack
 
 MOST_ROWS, MOST_SECONDS = 200, 30.0
@@ -43,14 +44,19 @@ def checked_radius(radius: object) -> float:
 
 
 def robustness_of(estimator: Any, X: Floats, y: Any, norm: str, radius: float, part: str) -> Robustness:
-    """Exact attacks on rows spread evenly over those given, until ``MOST_ROWS`` or ``MOST_SECONDS`` is reached."""
+    """Exact attacks on rows spread evenly over those given, until ``MOST_ROWS`` or ``MOST_SECONDS`` is reached.
+
+    Perturbations have the units of features before they are scaled.
+    """
     chosen = np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(np.int64))
     chosen = np.random.default_rng(0).permutation(chosen)  # so that rows stay evenly spread if time runs out
+    columns = getattr(estimator, "columns_", None)
+    units = lines_of(columns.arithmetic)[0] if columns is not None and columns.has_arithmetic else None
     begin, found = time.monotonic(), list[Attacks]()
     for number in chosen:
         if found and time.monotonic() - begin >= MOST_SECONDS:
             break
-        found.append(attack(estimator.network_, X[[number]], y[[number]], norm=norm))
+        found.append(attack(estimator.network_, X[[number]], y[[number]], norm=norm, scale=units))
     radii, attacked = np.array([one.radii[0] for one in found]), chosen[: len(found)]
     return Robustness(
         norm,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,9 +27,10 @@ class Rows:
     X: Floats
     y: Any
     weights: Any
+    absent: tuple[int, ...] = ()  # features that the rows do not really have, and the network does not use
 
     @classmethod
-    def of(cls, estimator: BaseStep, part: Any, name: str) -> Rows | None:
+    def of(cls, estimator: BaseStep, part: Any, name: str, absent: Sequence[int] = ()) -> Rows | None:
         if part is None:
             return None
         if not isinstance(part, tuple) or len(part) not in ((2, 3, 4) if name == "train" else (2,)):
@@ -43,12 +45,14 @@ class Rows:
         rows, targets, checked = estimator._checked(X, y, weights, reset=False)
         counted = slice(None) if checked is None else checked > 0
         rows = np.asarray(rows, dtype=np.float64)[counted]
-        return cls(estimator, (X, y, weights, radii), rows, targets[counted], checked)
+        return cls(estimator, (X, y, weights, radii), rows, targets[counted], checked, tuple(absent))
 
     def without(self, others: Rows) -> Rows:
         """The rows that equal none of the others."""
-        known = {row.tobytes() for row in others.X + 0.0}  # -0.0 becomes 0.0
-        chosen = np.array([row.tobytes() not in known for row in self.X + 0.0], dtype=bool)
+        absent = [*self.absent, *others.absent]
+        mine, theirs = (np.delete(X, absent, axis=1) + 0.0 for X in (self.X, others.X))  # -0.0 becomes 0.0
+        known = {row.tobytes() for row in theirs}
+        chosen = np.array([row.tobytes() not in known for row in mine], dtype=bool)
         return replace(self, X=self.X[chosen], y=self.y[chosen])
 
     def quality(self, names: Names) -> Quality | None:
@@ -77,7 +81,7 @@ class Rows:
     def verified(self) -> Verification:
         X, y, weights, radii = self.given
         try:
-            found: Verification = self.estimator.verify(X, y, weights, radius=radii)
+            found: Verification = self.estimator.verify(X, y, weights, radius=radii, absent=self.absent)
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} Give rows that it was not trained on as --test FILE or test=.") from error
         return found

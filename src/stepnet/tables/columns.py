@@ -7,10 +7,11 @@ in alphabetical order (``codes``); missing cells take a value that was computed 
 from __future__ import annotations
 
 import math
+import operator
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -39,46 +40,81 @@ def is_missing(cell: Any) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
+Operations = tuple[tuple[str, float], ...]  # on a number, one after the other
+OPERATIONS: dict[str, tuple[str, Callable[[Any, float], Any]]] = {
+    "add": ("+", operator.add),
+    "subtract": ("-", operator.sub),
+    "multiply": ("*", operator.mul),
+    "divide": ("/", operator.truediv),
+}
+
+
 @dataclass(frozen=True)
 class Column:
-    """One column: numbers, or text with its categories; ``fill``, if given, replaces missing cells."""
+    """One column: numbers, or cells with categories; ``fill``, if given, replaces missing cells.
 
-    name: str
+    A name that is a number is the place of the column in tables whose names do not matter. Of the features that the
+    column has, ``kept`` are those that the model takes (None: all); each goes through the operations in ``arithmetic``,
+    if there are any, and may have a name other than the usual one.
+    """
+
+    name: str | int
     encoding: str | None = None
-    categories: tuple[str, ...] = ()
+    categories: tuple[str, ...] | tuple[float, ...] = ()
     fill: float | str | None = None
+    kept: tuple[int, ...] | None = None
+    arithmetic: tuple[Operations, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.name if isinstance(self.name, str) else f"x{self.name}"
 
     @property
     def features(self) -> list[str]:
-        if self.encoding == "one_hot":
-            return [f"{self.name}={category}" for category in self.categories]
-        return [self.name]
+        return list(self.names) or self._kept([f"{self.label}={category}" for category in self.categories])
+
+    def _kept(self, of_categories: list[str]) -> list[str]:
+        """One text per feature that is kept, out of those of the categories if they are features."""
+        texts = of_categories if self.encoding == "one_hot" else [self.label]
+        return texts if self.kept is None else [texts[i] for i in self.kept]
 
     def describe(self) -> list[str]:
-        """What each feature is, in words."""
-        filled = ""
+        """What each feature is before its operations, in words."""
+        name, filled = self.label, ""
         if self.fill is not None:
             value = f"it counts as {self.fill!r}" if self.encoding else f"{self.fill:g}"
-            filled = f"; where {self.name} is missing, {value}"
+            filled = f"; where {name} is missing, {value}"
         if self.encoding == "one_hot":
-            return [f"1 where {self.name} is {category!r}, else 0{filled}" for category in self.categories]
+            return self._kept([f"1 where {name} is {category!r}, else 0{filled}" for category in self.categories])
         if self.encoding == "codes":
             codes = ", ".join(f"{code} for {category!r}" for code, category in enumerate(self.categories))
-            return [f"the code of {self.name}: {codes}{filled}"]
-        return [f"{self.name}{filled}"]
+            return [f"the code of {name}: {codes}{filled}"]
+        return [f"{name}{filled}" for _ in self.features]
 
     def numbers(self, cells: Cells, where: str) -> Floats:
-        """The features of the cells, one column per feature."""
+        """The features of the cells before their operations, one column per feature."""
         if self.encoding is None:
-            return self._filled(cells, where)[:, None]
-        code_of = {category: code for code, category in enumerate(self.categories)}
+            numbers = self._filled(cells, where)[:, None]
+        else:
+            codes = self._codes(cells, where)
+            is_one_hot = self.encoding == "one_hot"
+            numbers = np.eye(len(self.categories))[codes] if is_one_hot else codes[:, None].astype(np.float64)
+        return numbers if self.kept is None else numbers[:, list(self.kept)]
+
+    def _codes(self, cells: Cells, where: str) -> NDArray[np.int64]:
+        """The number of the category of every cell."""
+        has_text = isinstance(self.categories[0], str)
+        code_of: dict[Any, int] = {_key(category): code for code, category in enumerate(self.categories)}
+        keys = map(_text, cells) if has_text else as_floats(cells).tolist()
         codes = np.empty(len(cells), dtype=np.int64)
-        for i, cell in enumerate(cells):
-            text = self.fill if is_missing(cell) else _text(cell)
-            if text not in code_of:
-                raise InvalidInputError(f"{where}, data row {i + 1}, column {self.name!r}: {self._unknown(cell)}")
-            codes[i] = code_of[text]
-        return np.eye(len(self.categories))[codes] if self.encoding == "one_hot" else codes[:, None].astype(np.float64)
+        for i, (cell, key) in enumerate(zip(cells, keys, strict=True)):
+            if key not in code_of and is_missing(cell) and self.fill is not None:
+                key = _key(self.fill)
+            if key not in code_of:
+                raise InvalidInputError(f"{where}, data row {i + 1}, column {self.label!r}: {self._unknown(cell)}")
+            codes[i] = code_of[key]
+        return codes
 
     def _unknown(self, cell: Any) -> str:
         if is_missing(cell):
@@ -87,7 +123,7 @@ class Column:
         return f"{cell!r} did not occur in training (known: {known}). Replace it, or train on rows that have it."
 
     def _trouble(self, cell: Any) -> str:
-        left_out = f"or leave the column out, --drop {shlex.quote(self.name)}."
+        left_out = f"or leave the column out, --drop {shlex.quote(self.label)}."
         if is_missing(cell):
             others = "(or mean, most_frequent, a number)"
             return f"the cell is empty. Fill it in; or train with --impute median {others}, {left_out}"
@@ -101,7 +137,7 @@ class Column:
         numbers = as_floats(cells)
         for i in np.flatnonzero(~np.isfinite(numbers)).tolist():
             if self.fill is None or not is_missing(cells[i]):
-                raise InvalidInputError(f"{where}, data row {i + 1}, column {self.name!r}: {self._trouble(cells[i])}")
+                raise InvalidInputError(f"{where}, data row {i + 1}, column {self.label!r}: {self._trouble(cells[i])}")
             numbers[i] = float(self.fill)
         return numbers
 
@@ -128,32 +164,78 @@ class Columns:
         return all(column == Column(column.name) for column in self.columns)
 
     @property
+    def has_places(self) -> bool:
+        """Whether columns are known by their place instead of a name."""
+        return any(isinstance(column.name, int) for column in self.columns)
+
+    @property
     def features(self) -> list[str]:
         return [feature for column in self.columns for feature in column.features]
 
+    @property
+    def arithmetic(self) -> list[Operations]:
+        """The operations that each feature goes through, in order."""
+        return [one for column in self.columns for one in column.arithmetic or [()] * len(column.features)]
+
+    @property
+    def has_arithmetic(self) -> bool:
+        return any(self.arithmetic)
+
     def describe(self) -> list[str]:
-        """What each feature is, in words."""
+        """What each feature is before its operations, in words."""
         return [sentence for column in self.columns for sentence in column.describe()]
 
-    def numbers(self, cells: Mapping[str, Cells], where: str) -> Floats:
-        """The features of every row."""
-        for column in self.columns:
-            if column.name not in cells:
-                raise InvalidInputError(
-                    f"{where} has no column {column.name!r}; its columns are {', '.join(map(str, cells))}."
-                )
-        n_rows = len(cells[self.columns[0].name]) if self.columns else 0
+    def after_operations(self, numbers: Floats) -> Floats:
+        """Features before their operations as the network takes them, with the roundings of scikit-learn."""
+        return after(self.arithmetic, numbers)
+
+    def formulas(self) -> list[str]:
+        """What the network takes of each feature, such as "(age - 40) / 12"."""
+        return [_formula(name, one) for name, one in zip(self.features, self.arithmetic, strict=True)]
+
+    def numbers(self, cells: Mapping[Any, Cells], where: str, used: Collection[int] | None = None) -> Floats:
+        """The features of every row, as the network takes them; ``used`` as for :meth:`before_operations`."""
+        return self.after_operations(self.before_operations(cells, where, used))
+
+    def before_operations(self, cells: Mapping[Any, Cells], where: str, used: Collection[int] | None = None) -> Floats:
+        """The features of every row before their operations.
+
+        Of the features outside ``used`` (None: all are used), those of columns that are missing or cannot be read are
+        NaN.
+        """
+        present = [column.name for column in self.columns if column.name in cells]
+        n_rows = next((len(cells[name]) for name in (present or cells)), 0)
         numbers: Floats = np.empty((n_rows, len(self.features)))
         first = 0
         for column in self.columns:  # one at a time: there may be millions of rows
             last = first + len(column.features)
-            numbers[:, first:last] = column.numbers(cells[column.name], where)
+            if first == last:
+                continue
+            try:
+                if column.name not in present:
+                    raise InvalidInputError(
+                        f"{where} has no column {column.label!r}; its columns are {', '.join(map(str, cells))}."
+                    )
+                numbers[:, first:last] = column.numbers(cells[column.name], where)
+            except InvalidInputError:
+                if used is None or not set(used).isdisjoint(range(first, last)):
+                    raise
+                numbers[:, first:last] = np.nan
             first = last
         return numbers
 
+    def needed(self, used: Collection[int]) -> list[str]:
+        """The names of the columns that these features come from."""
+        owners = [column.label for column in self.columns for _ in column.features]
+        return list(dict.fromkeys(owners[i] for i in sorted(used)))
+
     def to_list(self) -> list[dict[str, Any]]:
         """Plain data for JSON."""
-        return [asdict(column) for column in self.columns]
+        later = {"kept": None, "arithmetic": (), "names": ()}  # left out where they say nothing
+        return [
+            {name: value for name, value in asdict(column).items() if name not in later or value != later[name]}
+            for column in self.columns
+        ]
 
     @classmethod
     def from_list(cls, data: Any) -> Columns:
@@ -163,20 +245,69 @@ class Columns:
             raise ModelFileError(f"the columns in the file are damaged ({error})") from error
 
 
-def _checked(name: Any, encoding: Any, categories: Any, fill: Any) -> Column:
+def after(arithmetic: Sequence[Operations], numbers: Floats) -> Floats:
+    """The numbers after the operations on each of their columns."""
+    if not any(arithmetic):
+        return numbers
+    numbers = np.array(numbers, dtype=np.float64)
+    for i, operations in enumerate(arithmetic):
+        for name, number in operations:
+            numbers[:, i] = OPERATIONS[name][1](numbers[:, i], number)
+    return numbers
+
+
+def lines_of(arithmetic: Sequence[Operations]) -> tuple[Floats, Floats]:
+    """Slope and intercept of the line that the operations on each column are, rounded."""
+    slopes, intercepts = np.ones(len(arithmetic)), np.zeros(len(arithmetic))
+    for i, operations in enumerate(arithmetic):
+        for name, number in operations:
+            apply = OPERATIONS[name][1]
+            intercepts[i] = apply(intercepts[i], number)
+            slopes[i] = slopes[i] if name in ("add", "subtract") else apply(slopes[i], number)
+    return slopes, intercepts
+
+
+def _formula(name: str, operations: Operations) -> str:
+    formula = name
+    for i, (operation, number) in enumerate(operations):
+        sign = OPERATIONS[operation][0]
+        is_sum = i > 0 and sign in "*/" and operations[i - 1][0] in ("add", "subtract")
+        formula = f"{f'({formula})' if is_sum else formula} {sign} {number:g}"
+    return formula
+
+
+def _checked(
+    name: Any, encoding: Any, categories: Any, fill: Any, kept: Any = None, arithmetic: Any = (), names: Any = ()
+) -> Column:
     """A column from a file."""
-    is_text = encoding in ENCODINGS
-    texts = [name, *categories, *([fill] if is_text and fill is not None else [])]
+    is_coded, is_place = encoding in ENCODINGS, isinstance(name, int) and not isinstance(name, bool) and name >= 0
+    kinds = {isinstance(category, str) for category in categories}
     is_good = (
-        (is_text or encoding is None)
-        and all(isinstance(text, str) for text in texts)
-        and bool(categories) == is_text
-        and len(set(categories)) == len(categories)
-        and (fill is None or (fill in categories if is_text else _is_number(fill)))
+        (is_coded or encoding is None)
+        and (isinstance(name, str) or is_place)
+        and bool(categories) == is_coded
+        and len(kinds) <= 1
+        and all(isinstance(category, str) or _is_number(category) for category in categories)
+        and len(set(map(_key, categories))) == len(categories)
+        and (fill is None or (fill in categories if is_coded else _is_number(fill)))
     )
+    n_features = len(categories) if encoding == "one_hot" else 1
+    chosen = range(n_features) if kept is None else kept
+    operations = tuple(tuple((operation, number) for operation, number in one) for one in arithmetic)
+    is_good &= all(isinstance(i, int) and 0 <= i < n_features for i in chosen)
+    is_good &= len(operations) in (0, len(chosen)) and len(names) in (0, len(chosen))
+    is_good &= all(isinstance(text, str) for text in names)
+    is_good &= all(one in OPERATIONS and _is_number(number) for each in operations for one, number in each)
     if not is_good:
         raise TypeError(f"column {name!r}")
-    return Column(name, encoding, tuple(categories), fill)
+    return Column(
+        name, encoding, tuple(categories), fill, None if kept is None else tuple(kept), operations, tuple(names)
+    )
+
+
+def _key(category: Any) -> Any:
+    """What cells are compared with: text without blanks around it, or a number."""
+    return category.strip() if isinstance(category, str) else float(category)
 
 
 def _is_number(value: Any) -> bool:

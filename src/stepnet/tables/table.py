@@ -28,7 +28,7 @@ _DELIMITERS = ",;\t"
 
 
 @dataclass(frozen=True)
-class Table:
+class RawTable:
     """Named columns of the same length: arrays of numbers, or lists of other cells."""
 
     path: str
@@ -79,7 +79,7 @@ class Table:
         return np.array([str(cell).strip() for cell in cells])
 
 
-def read_table(path: str | Path, text: Collection[str | None] = ()) -> Table:
+def read_table(path: str | Path, text: Collection[str | None] = ()) -> RawTable:
     """Read a .csv or .parquet file with a header; the columns ``text`` are kept as written."""
     file = Path(path)
     if not file.is_file():
@@ -92,7 +92,7 @@ def read_table(path: str | Path, text: Collection[str | None] = ()) -> Table:
     return table
 
 
-def _read_csv(file: Path, text: Collection[str | None]) -> Table:
+def _read_csv(file: Path, text: Collection[str | None]) -> RawTable:
     try:
         table, mixed = _parsed(file, text)
         return _parsed(file, {*text, *mixed})[0] if mixed else table
@@ -121,7 +121,7 @@ def _opened(file: Path) -> Iterator[IO[str]]:
         yield stream
 
 
-def _parsed(file: Path, text: Collection[str | None]) -> tuple[Table, list[str]]:
+def _parsed(file: Path, text: Collection[str | None]) -> tuple[RawTable, list[str]]:
     """The table, and the columns that are numbers in some blocks only: their text as written is lost.
 
     Columns of numbers become arrays block by block, which takes a fraction of the memory.
@@ -130,7 +130,7 @@ def _parsed(file: Path, text: Collection[str | None]) -> tuple[Table, list[str]]
         header, blocks = _blocks(file, stream, text)
     kinds = {name: {isinstance(part, tuple) for part in parts} for name, parts in zip(header, blocks, strict=True)}
     columns = {name: _joined(parts) for name, parts in zip(header, blocks, strict=True)}
-    return Table(str(file), columns), [name for name, kind in kinds.items() if len(kind) == 2]
+    return RawTable(str(file), columns), [name for name, kind in kinds.items() if len(kind) == 2]
 
 
 def _blocks(file: Path, stream: IO[str], text: Collection[str | None]) -> tuple[list[str], list[list[Any]]]:
@@ -186,7 +186,7 @@ def _joined(parts: list[Any]) -> Any:
     return [cell for part in parts for cell in part]
 
 
-def _read_parquet(file: Path) -> Table:
+def _read_parquet(file: Path) -> RawTable:
     try:
         import pyarrow.parquet
     except ImportError as error:
@@ -196,7 +196,7 @@ def _read_parquet(file: Path) -> Table:
     except (OSError, pyarrow.ArrowException) as error:
         raise InvalidInputError(f"{file} is not a readable Parquet file ({error}).") from error
     _require_different(file, content.column_names)
-    return Table(str(file), {name: _arrow_cells(content.column(name)) for name in content.column_names})
+    return RawTable(str(file), {name: _arrow_cells(content.column(name)) for name in content.column_names})
 
 
 def _arrow_cells(column: Any) -> Any:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
 
 from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Bools, Floats, Ints
 from stepnet.model.network import Network
 from stepnet.runtime.parallel import in_order
+from stepnet.tables.columns import lines_of
+from stepnet.tables.pipelines import cells_of, unpacked
 from stepnet.uncertainty.adversary import Adversary, Attack
 from stepnet.uncertainty.ball import Ball
+
+_ROUNDINGS = 40  # steps, each twice the last, by which a point is moved on across a hyperplane
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,10 @@ def attack(
 
     Parameters
     ----------
-    model : Network or fitted classifier
+    model : Network or fitted classifier, or a fitted Pipeline that ends with one
     X : array-like of shape (n_rows, n_features)
+        Of a pipeline the rows that it takes; perturbations are then measured in the units of these rows, and points
+        have text encoded, but not scaled.
     y : array-like of shape (n_rows,), optional
         True classes (codes, for a Network): rows that are already wrong have radius 0. Without them, the answers of
         the model count as true.
@@ -76,6 +83,11 @@ def attack(
     >>> attack(network, [[0.0, 0.0], [2.0, 2.0]]).radii.round(6).tolist()
     [0.5, 1.5]
     """
+    if isinstance(model, Pipeline):
+        estimator = unpacked(model)
+        columns = getattr(estimator, "columns_", None)
+        before = X if columns is None else columns.before_operations(cells_of(X), "X")
+        return attack_before(estimator, before, y, norm=norm, scale=scale, low=low, high=high, n_jobs=n_jobs)
     network: Network = getattr(model, "network_", model)
     if not isinstance(network, Network):
         raise InvalidInputError(f"attack() needs a Network or a fitted estimator; got {type(model).__name__}.")
@@ -102,6 +114,50 @@ def attack(
         points.reshape(len(rows), network.n_features),
         np.array([one.is_complete for one in chosen], dtype=bool),
     )
+
+
+def attack_before(
+    estimator: Any,
+    before: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    norm: str = "linf",
+    scale: Any = None,
+    low: Any = None,
+    high: Any = None,
+    n_jobs: int | None = 1,
+) -> Attacks:
+    """As :func:`attack`, for rows, perturbations and points in the units that features have before they are scaled.
+
+    The network itself is attacked, with perturbations scaled like the features: nothing is rounded but the units.
+    """
+    columns = getattr(estimator, "columns_", None)
+    if columns is None or not columns.has_arithmetic:
+        return attack(estimator, before, y, norm=norm, scale=scale, low=low, high=high, n_jobs=n_jobs)
+    rows = np.asarray(before, dtype=np.float64)
+    slopes, intercepts = lines_of(columns.arithmetic)
+    sizes = slopes * (1.0 if scale is None else np.asarray(scale, dtype=np.float64))
+    lowest, highest = (None if end is None else np.asarray(end) * slopes + intercepts for end in (low, high))
+    after = columns.after_operations(rows)
+    found = attack(estimator, after, y, norm=norm, scale=sizes, low=lowest, high=highest, n_jobs=n_jobs)
+    codes = estimator.network_.predict(after) if y is None else _codes(estimator, y, len(rows))
+    # A feature that was not perturbed keeps its number to the last bit.
+    points = np.where(found.points == after, rows, (found.points - intercepts) / slopes)
+    return replace(found, points=_across(estimator, rows, points, codes))
+
+
+def _across(estimator: Any, rows: Floats, points: Floats, codes: Ints) -> Floats:
+    """The points, moved on by rounding errors where these have brought the answer back."""
+    network, columns, moved = estimator.network_, estimator.columns_, points.copy()
+    for exponent in range(_ROUNDINGS):
+        there = np.flatnonzero(np.isfinite(moved).all(axis=1))
+        same = there[network.predict(columns.after_operations(moved[there])) == codes[there]] if len(there) else there
+        same = same[(points[same] != rows[same]).any(axis=1)]
+        if not len(same):
+            return moved
+        moved[same] = rows[same] + (points[same] - rows[same]) * (1 + 2.0 ** (exponent - 50))
+    moved[same] = np.nan
+    return moved
 
 
 def certified_radius(

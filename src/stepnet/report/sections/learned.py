@@ -99,7 +99,7 @@ def _rules(layer: NeuronLayer) -> Iterator[Block]:
 
 def _feature_table(report: Report) -> TableBlock:
     has_meaning = any(feature.meaning for feature in report.features)
-    has_range = report.features[0].smallest is not None
+    has_range = any(feature.smallest is not None for feature in report.features)
     columns = ["feature", *(["meaning"] * has_meaning), "positive weights", "negative weights"]
     columns += ["smallest", "largest"] * has_range
     lines = [
@@ -108,7 +108,7 @@ def _feature_table(report: Report) -> TableBlock:
             *([feature.meaning] * has_meaning),
             str(feature.raises),
             str(feature.lowers),
-            *([number(feature.smallest), number(feature.largest)] * has_range),
+            *("" if end is None else number(end) for end in (feature.smallest, feature.largest) if has_range),
         ]
         for feature in report.features
     ]

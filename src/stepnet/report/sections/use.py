@@ -60,7 +60,7 @@ def _on_the_command_line(report: Report) -> tuple[Block, ...]:
             Paragraph("The other commands are for models with one answer per row."),
         )
     lines = [f"stepnet predict {model} new.csv --out answers.csv", *_verify_commands(report), export]
-    names = list(report.columns) or [feature.name for feature in report.features]
+    names = list(report.columns) or [one.name for one in report.features if one.is_used or not report.has_names]
     return (
         Code("Predict, verify, export", "console", "\n".join(lines)),
         Paragraph(f"new.csv needs {_columns(names) if report.has_names else f'{len(names)} numeric columns'}."),
@@ -68,6 +68,8 @@ def _on_the_command_line(report: Report) -> tuple[Block, ...]:
 
 
 def _columns(names: list[str]) -> str:
+    if not names:
+        return "no column: all rows get the same answer"
     return f"the column {names[0]}" if len(names) == 1 else f"the {len(names)} columns {listed(names, _MOST_NAMES)}"
 
 
@@ -78,8 +80,8 @@ def _python(report: Report) -> str:
     rows = row
     if report.columns:
         lines.insert(0, "import pandas")
-        lines.append('table = pandas.read_csv("new.csv")')
-        rows = 'pandas.DataFrame(model.columns_.numbers(table, "new.csv"), columns=model.feature_names_in_)'
+        lines.append('table = stepnet.Table.read("new.csv", like=model)')
+        rows = "pandas.DataFrame(table.X, columns=model.feature_names_in_)"
     elif report.has_names:
         lines.insert(0, "import pandas")
         rows = f"pandas.DataFrame({row}, columns=model.feature_names_in_)"
