@@ -14,7 +14,7 @@ from stepnet.methods.plan import Plan, Way
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.local.local_search import Effort, accepts_search, local_search, search_kernels
+from stepnet.search.local.local_search import Effort, accepts_search, local_search, search_kernels, uses_kernels
 from stepnet.search.polish.polish import centred
 
 
@@ -68,8 +68,9 @@ def effort_before(way: Way, problem: Problem) -> Effort:
 
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
     """Local search within a share of the remaining time."""
-    if run.problem.is_plain and not run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5):
-        return
+    problem = run.problem
+    if uses_kernels(problem) and not run.compiles(search_kernels(problem.dataset.n_rows), 0.5) and problem.is_plain:
+        return  # others are searched without kernels, too
     run.stage = "local search"
     end = math.inf
     if math.isfinite(run.budget.remaining):

@@ -26,6 +26,7 @@ from stepnet.search.local.lines import FLAT
 from stepnet.search.local.looks import RARELY, Looks
 from stepnet.search.local.robust import accepts_robust_search
 from stepnet.search.local.state import Buffers, Padded, State, padded, random_padded, unpadded
+from stepnet.search.neuron.neuron_search import is_for_neuron, neuron_once
 from stepnet.search.padding import accepts_width
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
@@ -105,7 +106,7 @@ def local_search(
     """
     effort = effort or Effort()
     best, starts_in_vain, now_and_then = np.inf, 0, offer if n_jobs == 1 else None
-    once: Callable[..., Network | None] = search_once if problem.is_plain else climb_once
+    once: Callable[..., Network | None] = _neuron_or_lines if is_for_neuron(problem) else _along_lines
     first = (start,) if problem.is_uncertain else ()
     seeds: Iterator[tuple[Any, ...]] = (
         (problem, [seed, number], budget, target, effort.moves, now_and_then, *(first if number == 0 else ()))
@@ -118,6 +119,27 @@ def local_search(
         is_met = best <= target + FLAT * problem.accuracy.scale
         if is_met or starts_in_vain >= effort.starts or budget.stop_reason or should_stop():
             return
+
+
+def uses_kernels(problem: Problem) -> bool:
+    """Whether compiled kernels can search the problem, or the supports of its neuron."""
+    is_sparse = is_for_neuron(problem) and problem.architecture.is_plain and not problem.constraints.rows
+    return problem.is_plain or is_sparse
+
+
+def _along_lines(problem: Problem, *arguments: Any) -> Network | None:
+    """One start of the search along lines: compiled where that serves, else general."""
+    return (search_once if problem.is_plain else climb_once)(problem, *arguments)
+
+
+def _neuron_or_lines(problem: Problem, seed: list[int], *arguments: Any) -> Network | None:
+    """One start of the search for one neuron, or every second time along lines: neither is better on all problems."""
+    number = seed[-1]
+    if number % 2:
+        return _along_lines(problem, seed, *arguments)
+    is_compiled = uses_kernels(problem) and kernels_ready(0.0, problem.dataset.n_rows)
+    once = _along_lines if is_compiled else climb_once
+    return neuron_once(problem, [*seed[:-1], number // 2], *arguments, once=once)
 
 
 def search_once(
