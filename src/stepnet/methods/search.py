@@ -68,9 +68,10 @@ def effort_before(way: Way, problem: Problem) -> Effort:
 
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
     """Local search within a share of the remaining time."""
-    problem = run.problem
-    if uses_kernels(problem) and not run.compiles(search_kernels(problem.dataset.n_rows), 0.5) and problem.is_plain:
-        return  # others are searched without kernels, too
+    if uses_kernels(run.problem):
+        is_compiled = run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5 if run.problem.is_plain else 0.25)
+        if run.problem.is_plain and not is_compiled:
+            return  # others are searched without kernels, too
     run.stage = "local search"
     end = math.inf
     if math.isfinite(run.budget.remaining):

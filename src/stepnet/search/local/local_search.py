@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from stepnet.constructions.linear import embedded
 from stepnet.errors import Answer
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
@@ -26,9 +28,10 @@ from stepnet.search.local.lines import FLAT
 from stepnet.search.local.looks import RARELY, Looks
 from stepnet.search.local.robust import accepts_robust_search
 from stepnet.search.local.state import Buffers, Padded, State, padded, random_padded, unpadded
-from stepnet.search.neuron.neuron_search import is_for_neuron, neuron_once
+from stepnet.search.neuron.neuron_search import first_neuron, is_for_neuron, neuron_once
 from stepnet.search.padding import accepts_width
 
+_SHARE = 0.25  # of the time, for the first neuron of a network
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
 _MANY_ROWS = 200_000
@@ -100,14 +103,17 @@ def local_search(
 ) -> None:
     """Offer ever better networks until ``target`` is reached, the budget or the effort is spent.
 
-    ``start`` is a warm start for the first search of uncertain rows; all others begin at random.
+    ``start`` is a warm start for the first search of uncertain rows. Networks with few or integer weights begin with
+    one neuron, searched for alone; all others begin at random.
     Every start has a seed of its own, and their results are taken in order, so that any number of
     jobs gives the same networks. ``offer`` returns the exact loss of a network.
     """
     effort = effort or Effort()
     best, starts_in_vain, now_and_then = np.inf, 0, offer if n_jobs == 1 else None
     once: Callable[..., Network | None] = _neuron_or_lines if is_for_neuron(problem) else _along_lines
-    first = (start,) if problem.is_uncertain else ()
+    if not problem.is_uncertain:
+        start = _network_of_neuron(problem, seed, budget, target, effort)
+    first = () if start is None else (start,)
     seeds: Iterator[tuple[Any, ...]] = (
         (problem, [seed, number], budget, target, effort.moves, now_and_then, *(first if number == 0 else ()))
         for number in count()
@@ -122,8 +128,9 @@ def local_search(
 
 
 def uses_kernels(problem: Problem) -> bool:
-    """Whether compiled kernels can search the problem, or the supports of its neuron."""
-    is_sparse = is_for_neuron(problem) and problem.architecture.is_plain and not problem.constraints.rows
+    """Whether compiled kernels can search the problem, or the supports of its first neuron."""
+    neuron = first_neuron(problem) or problem
+    is_sparse = is_for_neuron(neuron) and neuron.architecture.is_plain and not neuron.constraints.rows
     return problem.is_plain or is_sparse
 
 
@@ -137,9 +144,25 @@ def _neuron_or_lines(problem: Problem, seed: list[int], *arguments: Any) -> Netw
     number = seed[-1]
     if number % 2:
         return _along_lines(problem, seed, *arguments)
+    return _neuron(problem, [*seed[:-1], number // 2], *arguments)
+
+
+def _neuron(problem: Problem, *arguments: Any) -> Network | None:
+    """One start of the search for one neuron, with kernels if they are ready."""
     is_compiled = uses_kernels(problem) and kernels_ready(0.0, problem.dataset.n_rows)
-    once = _along_lines if is_compiled else climb_once
-    return neuron_once(problem, [*seed[:-1], number // 2], *arguments, once=once)
+    return neuron_once(problem, *arguments, once=_along_lines if is_compiled else climb_once)
+
+
+def _network_of_neuron(problem: Problem, seed: int, budget: Budget, target: float, effort: Effort) -> Network | None:
+    """A network that passes on what its first neuron answers, which is searched for alone; None if there is none."""
+    part = first_neuron(problem)
+    if part is None:
+        return None
+    left = budget.remaining
+    share = budget.until(budget.elapsed + _SHARE * left if math.isfinite(left) else math.inf)
+    found = _neuron(part, [seed, 0], share, target, effort.moves)
+    network = None if found is None else embedded(found.layers[0], problem.architecture)
+    return network if network is not None and problem.refuses(network) is None else None
 
 
 def search_once(

@@ -14,7 +14,7 @@ import numpy as np
 from stepnet.model.arithmetic import Bools, Floats, Ints
 from stepnet.search.neuron.prices import Prices
 
-_WORK = 4_000_000  # sums that are priced in one look around
+_WORK = 10_000_000  # sums that are priced in one look around
 _STALLED = 30  # moves in vain before features are dropped
 
 
@@ -69,40 +69,39 @@ class IntegerNeuron:
         """The moves of features that have no weight in these sums, to other values than they have now."""
         losses = self.prices.with_weight(sums, features, self.values)
         feature, value = np.nonzero(self.allowed[features] & (self.values != now))
-        return Moves(
-            np.full(len(feature), dropped), features[feature], self.values[value], losses[feature, value]
-        )
+        return Moves(np.full(len(feature), dropped), features[feature], self.values[value], losses[feature, value])
 
     def search(
-        self, weights: Floats, patience: int, should_stop: Callable[[], bool], on_better: Callable[[Floats, float], bool]
+        self,
+        weights: Floats,
+        patience: int,
+        should_stop: Callable[[], bool],
+        on_better: Callable[[Floats], bool],
     ) -> None:
         """Search from these weights until ``patience`` moves are in vain, or ``on_better`` says that it is enough."""
-        best, found = np.inf, weights
-        loss = float(self.prices.losses(self.prices.sums(weights)[None])[0])
-        rests, number, in_vain = np.zeros(len(weights), dtype=int), 0, 0
+        best, found, loss = np.inf, weights, self.loss(weights)
+        rests, number, in_vain = np.zeros(len(weights), dtype=np.int64), 0, 0
         while True:
             if loss < best - self.flat:
                 best, found, in_vain = loss, weights, 0
-                if on_better(weights, loss):
+                if on_better(weights):
                     return
-            if in_vain >= patience or should_stop():
+            moves = self.moves(weights)
+            if in_vain >= patience or should_stop() or not len(moves.loss):
                 return
             number, in_vain = number + 1, in_vain + 1
-            if in_vain % _STALLED == 0:
-                weights, rests[:] = self.thinned(found), 0
-                loss = float(self.prices.losses(self.prices.sums(weights)[None])[0])
-                continue
-            moves = self.moves(weights)
-            chosen = self._choose(weights, moves, rests >= number, best)
+            is_stalled = in_vain % _STALLED == 0
+            chosen = None if is_stalled else self._choose(weights, moves, rests >= number, best)
             if chosen is None:
-                in_vain = (in_vain // _STALLED + 1) * _STALLED - 1  # features are dropped next
-                rests[:] = 0
-                if not len(moves.loss):
-                    return
-                continue
-            changed = [moves.feature[chosen], *([moves.dropped[chosen]] if moves.dropped[chosen] >= 0 else [])]
-            weights, loss = _after(weights, moves, chosen), float(moves.loss[chosen])
-            rests[changed] = number + self.rng.integers(1, 3 + np.count_nonzero(weights) // 2, size=len(changed))
+                weights = self._shaken(found)
+                loss, rests[:] = self.loss(weights), 0
+            else:
+                before, weights, loss = weights, _after(weights, moves, chosen), float(moves.loss[chosen])
+                longest = 3 + np.count_nonzero(weights) // 2
+                rests[weights != before] = number + self.rng.integers(1, longest)
+
+    def loss(self, weights: Floats) -> float:
+        return float(self.prices.losses(self.prices.sums(weights)[None])[0])
 
     def _choose(self, weights: Floats, moves: Moves, resting: Bools, best: float) -> int | None:
         """The best move that the constraints admit and that changes no resting weight, unless it beats the best."""
@@ -113,16 +112,16 @@ class IntegerNeuron:
             if losses[chosen] == np.inf:
                 return None
             if self.admits(_after(weights, moves, chosen)):
-                return chosen
+                return int(chosen)
         return None
 
-    def thinned(self, weights: Floats) -> Floats:
-        """Without about half of the features that may have no weight."""
-        candidates = np.flatnonzero((weights != 0) & self.may_rest)
-        dropped = self.rng.permutation(candidates)[: (len(candidates) + 1) // 2]
-        thinned = weights.copy()
-        thinned[dropped] = 0.0
-        return thinned
+    def _shaken(self, weights: Floats) -> Floats:
+        """Without about half of the features; weights that must not be 0 get any value. As they are if not admitted."""
+        used = np.flatnonzero(weights)
+        shaken = weights.copy()
+        for feature in self.rng.permutation(used)[: (len(used) + 1) // 2]:
+            shaken[feature] = 0.0 if self.may_rest[feature] else self.rng.choice(self.values[self.allowed[feature]])
+        return shaken if self.admits(shaken) else weights
 
 
 def _after(weights: Floats, moves: Moves, chosen: int) -> Floats:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from stepnet.constructions.feasibility import feasible_weights
+from stepnet.errors import InvalidInputError
 from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Bools, Floats
 from stepnet.model.network import Layer, Network
+from stepnet.problem.constraint import Constraints
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.search.local.looks import Looks
@@ -21,11 +24,11 @@ from stepnet.search.neuron.restricted import extended, restricted
 from stepnet.search.neuron.starts import best_starts
 from stepnet.search.neuron.supports import Fit, Logistic
 
-_MOST_ROWS = 20_000  # that guide the search; thresholds and losses are those of all rows
+_MOST_ROWS, _MOST_NUMBERS = 20_000, 5_000_000  # that guide the search; thresholds and losses are those of all rows
 _LARGEST_BEAM = 10  # features
 _BEAM = 10  # supports of each size
 _LARGEST_FIT = 200  # features
-_MOVES_PER_LINE = 20  # moves of the search along lines take about as long as one look at all integer moves
+_MOVES_PER_LOOK = 20  # moves along lines that count as one look at all moves, or as one support
 _SHORT = 300  # moves on a support
 
 Once = Callable[..., Network | None]
@@ -37,6 +40,27 @@ def is_for_neuron(problem: Problem) -> bool:
     is_one = not architecture.hidden and architecture.output == STEP and architecture.n_outputs == 1
     is_one &= problem.loss.of_answers is not None and problem.uncertainty is None and not constraints.need_rows
     return is_one and (architecture.has_integers or constraints.has_limits)
+
+
+def first_neuron(problem: Problem) -> Problem | None:
+    """For a network of step neurons: the problem of its first one, if layers above pass its answer on; otherwise None.
+
+    Each of these layers needs one weight for that.
+    """
+    architecture, constraints = problem.architecture, problem.constraints
+    if not architecture.hidden or architecture.activation != STEP or architecture.fixed_threshold is not None:
+        return None
+    limit = constraints.total_limit
+    alone = Constraints(
+        tuple(row for row in constraints.rows if all(name[:2] == (0, 0) for name, _ in row.terms)),
+        constraints.layer_limits[:1],
+        None if limit is None else max(0, limit - len(architecture.hidden)),
+    )
+    single = replace(
+        architecture, hidden=(), domains=architecture.domains[:1], activations=architecture.activations[-1:]
+    )
+    part = replace(problem, architecture=single, constraints=alone)
+    return part if is_for_neuron(part) and not constraints.need_rows else None
 
 
 def neuron_once(
@@ -51,11 +75,12 @@ def neuron_once(
 ) -> Network | None:
     """The best neuron from one start; ``once`` searches along lines, on problems without limits."""
     neuron = _Neuron(problem, np.random.default_rng(seed), budget, Looks(offer or problem.price, budget, target, 0.0))
-    patience = max(1, patience // _MOVES_PER_LINE)
-    if problem.architecture.domains[0].is_integer:
-        neuron.search_integers(seed[-1], patience)
-    else:
-        neuron.search_reals(seed, patience, once)
+    patience = max(1, patience // _MOVES_PER_LOOK)
+    with np.errstate(over="ignore", invalid="ignore"):  # of huge rows
+        if problem.architecture.domains[0].is_integer:
+            neuron.search_integers(seed[-1], patience)
+        else:
+            neuron.search_reals(seed, patience, once)
     return neuron.looks.network
 
 
@@ -66,20 +91,16 @@ class _Neuron:
         self.problem, self.rng, self.budget, self.looks = problem, rng, budget, looks
         answered, dataset = problem.loss.of_answers, problem.dataset
         assert answered is not None
-        rows, codes = problem.scaling.apply(dataset.X), np.zeros(dataset.n_rows, dtype=np.int64)
+        codes = np.zeros(dataset.n_rows, dtype=np.int64)
         gains = answered.answer_costs(codes, dataset.y) - answered.answer_costs(codes + 1, dataset.y)
-        self.all = Prices(np.ascontiguousarray(rows.T), dataset.weights * gains, self._fixed())
-        self.prices = self.all
-        if dataset.n_rows > _MOST_ROWS:  # the first rows are as good as random
-            columns = np.ascontiguousarray(self.all.columns[:, :_MOST_ROWS])
-            self.prices = Prices(columns, self.all.gains[:_MOST_ROWS], self.all.fixed)
+        gains, fixed = dataset.weights * gains, problem.architecture.fixed_threshold
+        self.all = Prices(dataset.X.T, gains, fixed)
+        n_rows = min(_MOST_ROWS, max(1, _MOST_NUMBERS // dataset.n_features))  # the first rows are as good as random
+        columns = np.ascontiguousarray(problem.scaling.apply(dataset.X[:n_rows]).T)
+        self.prices = Prices(columns, gains[:n_rows], None if fixed is None else fixed * problem.scaling.grid)
         self.rows = problem.scaled_rows()
         limits = [problem.constraints.total_limit, *problem.constraints.layer_limits]
-        self.most = min([len(rows.T), *(limit for limit in limits if limit is not None)])
-
-    def _fixed(self) -> float | None:
-        fixed = self.problem.architecture.fixed_threshold
-        return None if fixed is None else fixed * self.problem.scaling.grid
+        self.most = min([len(columns), *(limit for limit in limits if limit is not None)])
 
     @cached_property
     def logistic(self) -> Logistic:
@@ -95,14 +116,15 @@ class _Neuron:
     # Integer weights.
 
     def search_integers(self, number: int, patience: int) -> None:
-        """From the best rounded fit, a later start from the next one, or from a feasible point."""
+        """From the best rounded fit, a later start from the next one; or from any weights that are admitted."""
         values, allowed = self.problem.architecture.domains[0].values, self._allowed()
-        fits = self._fits()
-        starts = best_starts(self.prices, fits, values, allowed, self.most, self.admits)
-        start = starts[number % len(starts)] if starts else self._feasible()
-        if start is not None:
-            neuron = IntegerNeuron(self.prices, values, allowed, self.most, self.rng, self.admits)
-            neuron.search(start, patience, self.is_over, self._offer)
+        starts = best_starts(self.prices, self._fits(), values, allowed, self.most, self.admits)
+        try:
+            start = starts[number % len(starts)] if starts else feasible_weights(self.problem)[0][0]
+        except InvalidInputError:  # there are none
+            return
+        neuron = IntegerNeuron(self.prices, values, allowed, self.most, self.rng, self.admits)
+        neuron.search(start, patience, self.is_over, self._offer)
 
     def _allowed(self) -> Bools:
         """Which value each weight may have (features × values), by constraints on single weights."""
@@ -124,15 +146,12 @@ class _Neuron:
             fits.append(self.logistic.fit(tuple(np.flatnonzero(~self.logistic.is_constant).tolist())))
         return fits
 
-    def _feasible(self) -> Floats | None:
-        found = feasible_weights(self.problem)
-        return None if found is None else found[0][0]
-
-    def _offer(self, weights: Floats, loss: float) -> bool:
-        """Evaluate a neuron that is better on the rows that guide the search; whether the target is met."""
-        loss, threshold = self.all.threshold(self.all.sums(weights))
-        network = Network((Layer(weights[None], np.array([threshold])),))
-        return self.looks.look(loss, self.problem.restore(network))
+    def _offer(self, weights: Floats) -> bool:
+        """Evaluate weights that are better on the rows that guide the search; whether the target is met."""
+        loss, threshold = self.all.threshold(self.all.sums(weights))  # integers have the units of the rows
+        if not np.isfinite(threshold):
+            return False
+        return self.looks.look(loss, Network((Layer(weights[None], np.array([threshold])),)))
 
     # Real weights.
 

@@ -110,7 +110,7 @@ class Prices:
 def _places(sums: Floats) -> Ints | None:
     """How far sums lie above the least of them, if these are small integers."""
     above = sums - sums.min()
-    if above.max() > _WIDEST:
+    if not above.max() <= _WIDEST:
         return None
     places = above.astype(np.int64)
     return places if (places == above).all() else None

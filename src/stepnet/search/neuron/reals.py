@@ -12,7 +12,7 @@ import numpy as np
 
 from stepnet.search.neuron.supports import Logistic
 
-_BEAM = 20  # supports of each size
+_BEAM, _FITS = 20, 100  # supports of each size, and of all sizes
 _PROMISING = 6  # features that replace another
 
 Support = tuple[int, ...]
@@ -41,9 +41,8 @@ def search_supports(
         best = min(best, losses[support])
         return in_vain >= patience or should_stop()
 
-    levels = logistic.beam(most, _BEAM, should_stop)
-    for fit in levels[-1] if levels else []:
-        if look(fit.features):
+    for support in _first(logistic, most, should_stop):
+        if look(support):
             return
     while losses:
         open_ones = [support for support in losses if support not in expanded]
@@ -53,12 +52,21 @@ def search_supports(
         expanded.add(centre)
         if look(centre):
             return
-        for support in _neighbours(logistic, centre, most):
+        for support in _neighbours(logistic, centre):
             if support not in losses and look(support):
                 return
 
 
-def _neighbours(logistic: Logistic, support: Support, most: int) -> Iterator[Support]:
+def _first(logistic: Logistic, most: int, should_stop: Callable[[], bool]) -> list[Support]:
+    """All features if so many may have weights, otherwise what a beam ends with."""
+    varying = np.flatnonzero(~logistic.is_constant)
+    if len(varying) <= most:
+        return [tuple(varying.tolist())] if len(varying) else []
+    levels = logistic.beam(most, min(_BEAM, max(2, _FITS // max(1, most))), should_stop)
+    return [fit.features for fit in levels[-1]] if levels else []
+
+
+def _neighbours(logistic: Logistic, support: Support) -> Iterator[Support]:
     """Supports that differ by one feature."""
     for feature in support:
         rest = tuple(one for one in support if one != feature)

@@ -24,8 +24,11 @@ def rounded(fit: Fit, values: Floats, allowed: Bools, most: float) -> Floats:
         coefficients[np.argsort(-np.abs(coefficients), kind="stable")[int(most) :]] = 0.0
     size = float(np.abs(coefficients).max(initial=0.0))
     wanted = coefficients * (largest / size if size else 0.0) * _SCALES[:, None]
-    distances = np.where(allowed[None], np.abs(values - wanted[:, :, None]), np.inf)
-    return np.asarray(values[distances.argmin(axis=2)])
+    result = np.empty_like(wanted)
+    for feature, column in enumerate(wanted.T):
+        own = values[allowed[feature]]
+        result[:, feature] = own[np.abs(own - column[:, None]).argmin(axis=1)]
+    return result
 
 
 def best_starts(

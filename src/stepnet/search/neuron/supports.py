@@ -30,16 +30,20 @@ class Logistic:
     """The logistic loss of rows with signed weights: positive where a neuron should be on."""
 
     def __init__(self, columns: Floats, gains: Floats) -> None:
-        self.means, spreads = columns.mean(axis=1), columns.std(axis=1)
-        self.is_constant = spreads <= 1e-12 * (1.0 + np.abs(self.means))
-        self.spreads = np.where(self.is_constant, 1.0, spreads)
-        self.columns = (columns - self.means[:, None]) / self.spreads[:, None]
+        sizes = np.abs(columns).max(axis=1)
+        sizes[sizes == 0] = 1.0
+        shares = columns / sizes[:, None]
+        spreads = shares.std(axis=1)
+        self.is_constant = spreads <= 1e-12
+        spreads[self.is_constant] = 1.0
+        self.columns, self.spreads = (shares - shares.mean(axis=1)[:, None]) / spreads[:, None], spreads * sizes
         self.squares = self.columns**2
-        self.weights, self.on = np.abs(gains) / np.abs(gains).mean(), gains > 0
+        self.weights, self.on = np.abs(gains) / (np.abs(gains).mean() or 1.0), gains > 0
 
     def beam(self, most: int, width: int, should_stop: Callable[[], bool]) -> list[list[Fit]]:
         """For each size from 1 to ``most`` up to ``width`` supports, the best by this loss first."""
-        levels, parents = [], [self.fit((), np.zeros(1))]
+        levels: list[list[Fit]] = []
+        parents = [self.fit((), np.zeros(1))]
         for _ in range(min(most, int((~self.is_constant).sum()))):
             children: dict[tuple[int, ...], Fit] = {}
             for parent in parents:
@@ -64,7 +68,7 @@ class Logistic:
         gains = slopes**2 / np.maximum(bends, 1e-9)
         gains[[*fit.features, *np.flatnonzero(self.is_constant)]] = -1.0
         best = np.argsort(-gains, kind="stable")[:most]
-        return best[gains[best] >= 0]
+        return np.asarray(best[gains[best] >= 0])
 
     def fit(self, features: tuple[int, ...], begin: Floats | None = None) -> Fit:
         """The least loss on some features, by Newton's method; coefficients are those of the original columns."""
