@@ -143,3 +143,17 @@ def test_the_network_of_a_restricted_problem_has_the_same_loss_on_all_features()
     whole = extended(network, (1, 3), 4)
     assert problem.refuses(whole) is None
     assert problem.evaluate(whole) == loss
+
+
+def test_a_search_from_a_warm_start_is_no_worse_than_the_start():
+    problem = problem_of(9, sparsity=2, n=8, m=60)
+    loss, network = search(problem)
+    found = []
+
+    def offer(network):
+        found.append(problem.evaluate(network))
+        return found[-1]
+
+    effort = Effort(moves=1, starts=1)  # ends before anything else is found
+    local_search(problem, seed=1, offer=offer, budget=Budget(60), effort=effort, start=network)
+    assert min(found) <= loss

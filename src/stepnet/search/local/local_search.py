@@ -103,15 +103,16 @@ def local_search(
 ) -> None:
     """Offer ever better networks until ``target`` is reached, the budget or the effort is spent.
 
-    ``start`` is a warm start for the first search of uncertain rows. Networks with few or integer weights begin with
-    one neuron, searched for alone; all others begin at random.
+    ``start`` is a warm start for the first search of uncertain rows, or of one neuron with few or integer weights.
+    Networks of such neurons begin with one of them, searched for alone; all others begin at random.
     Every start has a seed of its own, and their results are taken in order, so that any number of
     jobs gives the same networks. ``offer`` returns the exact loss of a network.
     """
     effort = effort or Effort()
     best, starts_in_vain, now_and_then = np.inf, 0, offer if n_jobs == 1 else None
-    once: Callable[..., Network | None] = _neuron_or_lines if is_for_neuron(problem) else _along_lines
-    if not problem.is_uncertain:
+    is_one = is_for_neuron(problem)
+    once: Callable[..., Network | None] = _neuron_or_lines if is_one else _along_lines
+    if not is_one and not problem.is_uncertain:
         start = _network_of_neuron(problem, seed, budget, target, effort)
     first = () if start is None else (start,)
     seeds: Iterator[tuple[Any, ...]] = (

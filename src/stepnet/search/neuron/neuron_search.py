@@ -70,17 +70,21 @@ def neuron_once(
     target: float,
     patience: int,
     offer: Callable[[Network], float] | None = None,
+    start: Network | None = None,
     *,
     once: Once,
 ) -> Network | None:
-    """The best neuron from one start; ``once`` searches along lines, on problems without limits."""
+    """The best neuron from one start; ``once`` searches along lines, on problems without limits.
+
+    A warm start competes with the fits that a search begins with.
+    """
     neuron = _Neuron(problem, np.random.default_rng(seed), budget, Looks(offer or problem.price, budget, target, 0.0))
     patience = max(1, patience // _MOVES_PER_LOOK)
     with np.errstate(over="ignore", invalid="ignore"):  # of huge rows
         if problem.architecture.domains[0].is_integer:
-            neuron.search_integers(seed[-1], patience)
+            neuron.search_integers(seed[-1], patience, start)
         else:
-            neuron.search_reals(seed, patience, once)
+            neuron.search_reals(seed, patience, start, once)
     return neuron.looks.network
 
 
@@ -115,15 +119,17 @@ class _Neuron:
 
     # Integer weights.
 
-    def search_integers(self, number: int, patience: int) -> None:
+    def search_integers(self, number: int, patience: int, warm: Network | None) -> None:
         """From the best rounded fit, a later start from the next one; or from any weights that are admitted."""
         values, allowed = self.problem.architecture.domains[0].values, self._allowed()
         starts = best_starts(self.prices, self._fits(), values, allowed, self.most, self.admits)
+        given = [] if warm is None else [warm.layers[0].weights[0]]
         try:
             start = starts[number % len(starts)] if starts else feasible_weights(self.problem)[0][0]
         except InvalidInputError:  # there are none
             return
         neuron = IntegerNeuron(self.prices, values, allowed, self.most, self.rng, self.admits)
+        start = min([start, *given], key=neuron.loss)
         neuron.search(start, patience, self.is_over, self._offer)
 
     def _allowed(self) -> Bools:
@@ -155,8 +161,10 @@ class _Neuron:
 
     # Real weights.
 
-    def search_reals(self, seed: list[int], patience: int, once: Once) -> None:
+    def search_reals(self, seed: list[int], patience: int, warm: Network | None, once: Once) -> None:
         """Support by support, each with the search along lines."""
+        given = [] if warm is None else [np.flatnonzero(self.problem.scale(warm).layers[0].weights[0])]
+        first = [tuple(support.tolist()) for support in given if len(support)]
         kept, counts = np.flatnonzero(self.problem.scaling.kept), dict[Support, int]()
 
         def improve(support: Support) -> float:
@@ -171,4 +179,4 @@ class _Neuron:
             self.looks.look(loss, extended(network, features, self.problem.dataset.n_features))
             return loss
 
-        search_supports(self.logistic, self.most, patience, self.rng, improve, self.is_over)
+        search_supports(self.logistic, self.most, first, patience, self.rng, improve, self.is_over)

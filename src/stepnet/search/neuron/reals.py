@@ -21,12 +21,13 @@ Support = tuple[int, ...]
 def search_supports(
     logistic: Logistic,
     most: int,
+    given: list[Support],
     patience: int,
     rng: np.random.Generator,
     improve: Callable[[Support], float],
     should_stop: Callable[[], bool],
 ) -> None:
-    """Improve one support after the other until ``patience`` of them are in vain.
+    """Improve one support after the other, given ones first, until ``patience`` of them are in vain.
 
     ``improve`` searches on a support, a little longer each time, and returns the best loss found on it.
     """
@@ -41,7 +42,7 @@ def search_supports(
         best = min(best, losses[support])
         return in_vain >= patience or should_stop()
 
-    for support in _first(logistic, most, should_stop):
+    for support in dict.fromkeys([*given, *_first(logistic, most, should_stop)]):
         if look(support):
             return
     while losses:
