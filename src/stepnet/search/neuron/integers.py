@@ -100,6 +100,12 @@ class IntegerNeuron:
                 longest = 3 + np.count_nonzero(weights) // 2
                 rests[weights != before] = number + self.rng.integers(1, longest)
 
+    def best_neighbour(self, weights: Floats) -> Floats | None:
+        """The weights after the best move that is admitted, if there is one."""
+        moves = self.moves(weights)
+        chosen = self._choose(weights, moves, np.zeros(len(weights), dtype=bool), np.inf)
+        return None if chosen is None else _after(weights, moves, chosen)
+
     def loss(self, weights: Floats) -> float:
         return float(self.prices.losses(self.prices.sums(weights)[None])[0])
 
