@@ -79,3 +79,15 @@ def test_it_ends_when_told_that_it_is_enough():
 
     neuron_of(0).search(np.zeros(5), 100, lambda: False, is_enough)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_neighbour_has_the_least_loss_of_all_moves_that_are_admitted(seed):
+    neuron = neuron_of(seed, admits=lambda weights: weights[0] != 2)
+    weights = np.array([1.0, 0, -1, 0, 0])
+    moves = neuron.moves(weights)
+    losses = moves.loss[~((moves.feature == 0) & (moves.value == 2))]
+    best = neuron.best_neighbour(weights)
+    assert best is not None
+    assert best[0] != 2
+    assert neuron.loss(best) == losses.min()
