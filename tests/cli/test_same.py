@@ -13,9 +13,10 @@ LABELS = np.where(ROWS[:, 0] + ROWS[:, 1] * ROWS[:, 2] + RNG.normal(size=40) > 0
 CASES = {
     "prove": ("--hidden 2", {"hidden": (2,)}),
     "learn": ("--hidden 3 --method learn", {"hidden": (3,), "method": "learn"}),
+    "a chosen width": ("--hidden auto --method learn", {"hidden": "auto", "method": "learn"}),
     "search": ("--hidden 2 --method search --time-limit 1", {"hidden": (2,), "method": "search", "time_limit": 1.0}),
     "a formulation": (
-        "--hidden 1 --formulation gates --solver highs",
+        "--hidden 1 --method prove --formulation gates --solver highs",
         {"hidden": (1,), "method": Prove(exact=Exact(formulation="gates", solver="highs", search_share=0.0))},
     ),
     "exact": ("--hidden 1 --method exact --formulation sat", {"hidden": (1,), "method": Exact(formulation="sat")}),
@@ -33,7 +34,7 @@ CASES = {
         {"hidden": (2,), "uncertainty": Ball("linf", 0.05), "time_limit": 1.0},
     ),
 }
-IN_TIME = {"prove", "learn", "exact", "a formulation"}  # others end at their limit, which no two runs do alike
+IN_TIME = {"prove", "learn", "a chosen width", "exact", "a formulation"}  # no two runs end alike at a limit
 
 
 @pytest.fixture(name="table", scope="module")

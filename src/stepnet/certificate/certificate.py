@@ -16,6 +16,10 @@ from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.uncertainty.sets import Uncertainty
 
+Status = Literal["OPTIMAL", "FEASIBLE", "LEARNED"]
+
+_ROWS_PER_WEIGHT, _A_SAMPLE = 2.5, 50  # fewer rows than this are no sample of anything
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -31,7 +35,9 @@ class Certificate:
         No network within ``scope`` has a smaller loss.
     gap : float
         (loss - bound) / loss, 0 if they are equal.
-    status : "OPTIMAL" or "FEASIBLE"
+    status : "OPTIMAL", "FEASIBLE" or "LEARNED"
+        OPTIMAL if loss and bound meet. Otherwise LEARNED for a network that was trained for new rows, so that its loss
+        was never meant to be the smallest; FEASIBLE for one whose loss was minimised.
     scope : Scope
         The networks that ``bound`` holds for: all of the architecture (``scope.is_all``), or those whose neurons
         keep a margin from every row when rows, weights and thresholds are scaled to [-1, 1].
@@ -67,13 +73,15 @@ class Certificate:
         Rounds of column-and-constraint generation: how often a program was solved.
     scenarios : int
         Perturbed rows in the last program, besides the rows themselves.
+    remark : str
+        What a reader should know before using the network on new rows; usually empty.
     """
 
     loss: float
     measure: str
     bound: float
     gap: float
-    status: Literal["OPTIMAL", "FEASIBLE"]
+    status: Status
     scope: Scope
     evidence: Evidence
     found_by: str
@@ -90,6 +98,7 @@ class Certificate:
     nominal_loss: float
     rounds: int
     scenarios: int
+    remark: str = ""
 
     @property
     def proof(self) -> str:
@@ -109,9 +118,8 @@ class Certificate:
 
     def __str__(self) -> str:
         claimed = f", claimed by {self.claimed_by}" if self.claimed_by else ""
-        loss = f"{'worst-case ' if self.uncertainty else ''}{self._measured(self.loss)}"
         lines = [
-            f"{self.status} for {self.scope}: {loss}, bound {self.bound:.6g}, gap {100 * self.gap:.3g} %",
+            self._headline(),
             f"  proof    {self.proof}{claimed}",
             f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
             f"  network  {self.n_weights} non-zero weights{self._fewest()}, margin {self.margin:.4g}",
@@ -121,7 +129,15 @@ class Certificate:
             nominal = f"{self._measured(self.nominal_loss)} without perturbations"
             rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
             lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
+        if self.remark:
+            lines.append(f"  remark   {self.remark}")
         return "\n".join(lines)
+
+    def _headline(self) -> str:
+        loss = f"{'worst-case ' if self.uncertainty else ''}{self._measured(self.loss)}"
+        if self.status == "LEARNED":
+            return f"LEARNED for new rows: training {loss}, verified; bound {self.bound:.6g} for {self.scope}"
+        return f"{self.status} for {self.scope}: {loss}, bound {self.bound:.6g}, gap {100 * self.gap:.3g} %"
 
     def _measured(self, loss: float) -> str:
         if self.counts_errors:
@@ -157,7 +173,10 @@ _OLD = ("scope", "proof", "claimed_by", "weights_scope")  # in words
 
 def _current(data: Any) -> Any:
     """The current fields, also of a certificate in the words of 0.1.0."""
-    if not isinstance(data, dict) or "proof" not in data:
+    if not isinstance(data, dict):
+        return data
+    data = {"remark": ""} | data
+    if "proof" not in data:
         return data
     old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}
     if len(old) < len(_OLD):
@@ -172,17 +191,25 @@ def _current(data: Any) -> Any:
     }
 
 
+def status_of(problem: Problem, loss: float, bound: float, *, is_learned: bool) -> Status:
+    """What the status of a certificate must be."""
+    if problem.accuracy.are_equal(loss, bound):
+        return "OPTIMAL"
+    return "LEARNED" if is_learned else "FEASIBLE"
+
+
 def certify(problem: Problem, result: Result) -> Certificate:
     """The certificate of a result; its loss is that of :meth:`Problem.evaluate`, not what the result says."""
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
+    status = status_of(problem, loss, bound, is_learned=result.is_learned)
     dataset, fewest = problem.dataset, result.fewest or Bound()
     return Certificate(
         loss=loss,
         measure=problem.loss.measure,
         bound=bound,
         gap=problem.accuracy.gap(loss, bound),
-        status="OPTIMAL" if problem.accuracy.are_equal(loss, bound) else "FEASIBLE",
+        status=status,
         scope=result.bound.scope,
         evidence=result.bound.evidence,
         found_by=result.found_by,
@@ -199,4 +226,20 @@ def certify(problem: Problem, result: Result) -> Certificate:
         nominal_loss=problem.nominal.evaluate(result.network),
         rounds=len(result.rounds),
         scenarios=result.rounds[-1].scenarios if result.rounds else 0,
+        remark="" if status == "LEARNED" else _remark(problem, result.network.n_weights),
+    )
+
+
+def _remark(problem: Problem, n_weights: int) -> str:
+    """Where rows per weight are few, the network of the smallest training loss is seldom the best for new rows.
+
+    Measured by benchmarks/rows_per_weight.py, for what can be learned instead.
+    """
+    n_rows, architecture = problem.dataset.n_rows, problem.architecture
+    is_free = not (architecture.has_integers or problem.constraints.restrict or problem.is_uncertain)
+    if not is_free or n_rows < _A_SAMPLE or n_rows >= _ROWS_PER_WEIGHT * n_weights:
+        return ""
+    return (
+        f"{n_rows / n_weights:.1f} rows per weight: on new rows a network trained with method='learn' is likely to be "
+        f"better"
     )

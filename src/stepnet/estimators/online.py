@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from stepnet.bounds.bound import Bound
 from stepnet.bounds.evidence import Subset
 from stepnet.errors import InvalidInputError
+from stepnet.estimators.auto_hidden import choose_hidden
 from stepnet.estimators.base import BaseStep, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.methods.base import Method
-from stepnet.methods.learn import Learn
+from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
@@ -83,12 +84,13 @@ class OnlineStep(BaseStep):
     activation: Any = "step"
     sparsity: Any = None
     constraints: Any = None
-    method: str | Method = "prove"
+    method: str | Method = "learn"
     time_limit: float = 60.0
     gap: float = 0.0
     n_jobs: int | None = 1
     random_state: Any = None
     verbose: int = 0
+    on_interrupt: str = "raise"
 
     def fit(
         self,
@@ -124,12 +126,7 @@ class OnlineStep(BaseStep):
         resume : bool
             Whether to resume from the checkpoint if it exists; data and options must be the same.
         """
-        budget = self._budget()
-        if checkpoint is not None and isinstance(method_of(self.method), Learn):
-            raise InvalidInputError(
-                "method='learn' has no network to keep before it ends; omit the checkpoint, or use method='prove'."
-            )
-        with self._all_or_nothing():
+        with self._training() as budget:
             rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
             require(
                 _COPIES * rows.nbytes,
@@ -137,12 +134,30 @@ class OnlineStep(BaseStep):
                 "Give them as float32, or fewer of them.",
             )
             self._keep_targets(targets, weights)
-            problem = self._problem_from(rows, targets, weights, self._radii(radius, len(rows)))
-            kept = None if checkpoint is None else Checkpoint.opened(checkpoint, self, problem, resume=resume)
+            radii = self._radii(radius, len(rows))
+            if self._is_auto:
+                if start is not None or checkpoint is not None:
+                    raise InvalidInputError(
+                        "hidden='auto' chooses the width anew in every fit; with start= or checkpoint= give it, such "
+                        "as hidden=(25,)."
+                    )
+                self._choose_hidden(Seen.of(rows, targets, weights), radii, budget, on_incumbent)
+            problem = self._problem_from(rows, targets, weights, radii)
+            kept = None
+            if checkpoint is not None:
+                self._require_steps(problem)
+                kept = Checkpoint.opened(checkpoint, self, problem, resume=resume)
             self._solve(problem, budget, start, on_incumbent, kept)
             has_radii = problem.dataset.radii is not None
             self._remember(Seen.of(rows, targets, weights, by_fit=True, has_radii=has_radii), problem)
         return self
+
+    def _require_steps(self, problem: Problem) -> None:
+        """Raise if there is nothing to keep in a checkpoint before the fit ends."""
+        if descends(method_of(self.method), problem):
+            raise InvalidInputError(
+                "method='learn' has no network to keep before it ends; omit the checkpoint, or use method='prove'."
+            )
 
     def forget(self, rows: ArrayLike) -> Self:
         """Drop rows that :meth:`partial_fit` was given and train again, with the current network as warm start.
@@ -152,19 +167,19 @@ class OnlineStep(BaseStep):
         rows : array-like of int or bool
             Their numbers in the order they came, or one boolean per row so far.
         """
-        with self._all_or_nothing():
-            self._fit_seen(self._rows_so_far().without(rows), keeps_bound=False)
+        with self._training() as budget:
+            self._fit_seen(self._rows_so_far().without(rows), budget, keeps_bound=False)
         return self
 
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: ArrayLike | None = None) -> Self:
         """Train on all rows so far and these."""
         is_first = not hasattr(self, "network_")
-        with self._all_or_nothing():
+        with self._training() as budget:
             rows, targets, weights = self._checked(X, y, sample_weight, reset=is_first)
             if is_first:
                 self._keep_targets(*((targets, weights) if classes is None else (np.asarray(classes), None)))
             new = Seen.of(rows, targets, weights)
-            self._fit_seen(new if is_first else self._rows_so_far().with_(new), keeps_bound=not is_first)
+            self._fit_seen(new if is_first else self._rows_so_far().with_(new), budget, keeps_bound=not is_first)
         return self
 
     def _rows_so_far(self) -> Seen:
@@ -182,14 +197,32 @@ class OnlineStep(BaseStep):
             )
         return seen
 
-    def _fit_seen(self, seen: Seen, *, keeps_bound: bool) -> None:
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.hidden, str) and self.hidden == "auto"
+
+    @property
+    def _hidden(self) -> Any:
+        if not self._is_auto:
+            return self.hidden
+        if not hasattr(self, "hidden_"):
+            raise InvalidInputError("hidden='auto' is chosen by fit; call fit first, or give widths such as (25,).")
+        return self.hidden_
+
+    def _choose_hidden(self, seen: Seen, radii: Any, budget: Budget, on_fold: Callback | None = None) -> None:
+        found = choose_hidden(self, seen.X, seen.y, seen.weights, radii, budget, on_fold)
+        self.hidden_, self.held_out_ = found
+
+    def _fit_seen(self, seen: Seen, budget: Budget, *, keeps_bound: bool) -> None:
         """Train on rows."""
+        if self._is_auto and not hasattr(self, "hidden_"):
+            self._choose_hidden(seen, None, budget)
         problem = self._problem_from(seen.X, seen.y, seen.weights)
         is_same = getattr(self, "_kind", None) == _kind(problem)  # parameters may have been changed
         before = self._earlier_data()
         known = self._known_bound(problem) if before is not None and keeps_bound and is_same else None
         pool = None if before is None else Pool(self.result_.subsystems).moved(before, problem.dataset)
-        self._solve(problem, self._budget(), self.network_ if is_same else None, known=known, pool=pool)
+        self._solve(problem, budget, self.network_ if is_same else None, known=known, pool=pool)
         self._remember(seen, problem)
 
     def _solve(
@@ -212,17 +245,17 @@ class OnlineStep(BaseStep):
         if reached is not None:
             start, known, run.journal.earlier = reached.network, reached.bound, reached.trace
             run.budget = budget = budget.after(reached.seconds)
-        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
+        with showing(budget.remaining) if self.verbose else nullcontext() as show:
             if known is not None:
                 run.raise_bound(known)
             write = None if checkpoint is None else lambda progress: checkpoint.keep_run(run)
             told = None if on_incumbent is None else lambda now: now.network is not None and on_incumbent(now)
             run.journal.callbacks = tuple(filter(None, (write, show, told)))
             method.work(run, start)
-        result = run.result()
-        if checkpoint is not None:
-            checkpoint.keep_run(run)
-        self._keep(result, problem)
+            result = run.result()
+            if checkpoint is not None:
+                checkpoint.keep_run(run)
+            self._keep(result, problem)
 
     def _remember(self, seen: Seen, problem: Problem) -> None:
         """Keep what a later call needs."""

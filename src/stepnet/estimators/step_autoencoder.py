@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import FLOATS, checked_weights
 from stepnet.estimators.online import OnlineStep
-from stepnet.methods.base import Method
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture, checked_hidden
@@ -44,7 +43,7 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
         See :class:`StepClassifier`.
     method : "learn", "prove", "search", "exact", "alternating" or a method object, default="learn"
         ``"learn"`` for codes of new rows; proofs suit few rows and bits.
-    time_limit, gap, n_jobs, random_state, verbose
+    time_limit, gap, n_jobs, random_state, verbose, on_interrupt
         See :class:`StepRegressor`.
 
     Attributes
@@ -73,7 +72,6 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
     hidden: tuple[int, ...] = ()
     decoder: tuple[int, ...] | None = None
     loss: Any = "squared"
-    method: str | Method = "learn"
 
     def fit(  # type: ignore[override]
         self,

@@ -14,6 +14,7 @@ from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.online import OnlineStep
 from stepnet.estimators.pairs import train_pairs
+from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.model.network import Network
 from stepnet.model.votes import pairwise_votes
@@ -29,8 +30,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
 
     Parameters
     ----------
-    hidden : tuple of int, default=(25,)
-        Widths of the hidden layers; ``()`` is a single neuron.
+    hidden : tuple of int or "auto", default=(25,)
+        Widths of the hidden layers; ``()`` is a single neuron; ``"auto"`` chooses the smallest width that is within
+        one standard error of the best on held-out rows.
     weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
         Values that the weights may take: any, {0, 1}, {-1, 1}, {-1, 0, 1} or {-P, ..., P}; one choice for all
         layers, or one per layer, output included.
@@ -47,15 +49,15 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         the output misses 1 or -1.
     sparsity : int, tuple, "fewest" or None, default=None
         The largest number of non-zero weights in total, output included, or per layer (None: any);
-        ``"fewest"`` finds the fewest with the smallest loss.
+        ``"fewest"`` looks for the fewest with the smallest loss, and ``method="prove"`` proves it.
     constraints : sequence of Constraint, Raises and Lowers, default=None
         Linear constraints on weights, such as ``Raises("age")``: this input may only raise the score.
     uncertainty : Ball, Polyhedron or None, default=None
         How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
-    method : "prove", "learn", "search", "exact" or a method object, default="prove"
-        ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for accuracy on new data,
+    method : "learn", "prove", "search", "exact" or a method object, default="learn"
+        ``"learn"`` for accuracy on new rows, ``"prove"`` for the smallest training loss with a proof,
         or an object with options such as ``Exact(formulation="tight", solver="scip")``.
     time_limit : float, default=60
         Seconds for the whole fit. The best verified network so far is kept.
@@ -68,6 +70,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     verbose : int, default=0
         1 shows progress on standard error: a live line with a bar on a terminal, plain lines elsewhere; 2 also
         prints the plan.
+    on_interrupt : "raise" or "keep", default="raise"
+        Ctrl-C ends the fit with the best verified network so far. ``"raise"`` keeps it and raises
+        KeyboardInterrupt, so that loops around the fit end too; ``"keep"`` returns as usual.
 
     Attributes
     ----------
@@ -77,6 +82,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         Verified loss, bound, gap, status, scope, proof.
     result_ : Result
         What the certificate is based on, with the trace of losses and bounds over time.
+    hidden_ : tuple of int
+        The widths that ``hidden="auto"`` chose; ``held_out_`` has the held-out loss of each width tried.
     classes_ : ndarray
         The class of each code that the network predicts.
     n_features_in_ : int
@@ -91,12 +98,12 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     --------
     >>> from stepnet import StepClassifier
     >>> xor = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> clf = StepClassifier(hidden=(2,), random_state=0).fit(xor, ["even", "odd", "odd", "even"])
+    >>> clf = StepClassifier(hidden=(2,), method="prove", random_state=0).fit(xor, ["even", "odd", "odd", "even"])
     >>> clf.certificate_.loss, clf.certificate_.status, clf.certificate_.scope
     (0.0, 'OPTIMAL', 'all networks')
     """
 
-    hidden: tuple[int, ...] = (25,)
+    hidden: tuple[int, ...] | str = (25,)
     _: KW_ONLY
     output: str = "one_vs_one"
     loss: Any = "misclassified"
@@ -108,8 +115,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     ) -> Self:
         """Add rows to those of earlier calls and train on all of them.
 
-        The current network is the warm start and its bound still holds, so the result is that of a fit on all
-        rows, sooner. :meth:`forget` drops rows.
+        The bound of the current network still holds, and unless it was learned it is the warm start: the result is
+        that of a fit on all rows, sooner. :meth:`forget` drops rows.
 
         Parameters
         ----------
@@ -138,12 +145,12 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
             raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
         starts = None if start is None else starts
         method, n_jobs, seed = method_of(self.method), checked_n_jobs(self.n_jobs), self._seed()
-        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
+        with showing(budget.remaining) if self.verbose else nullcontext() as show:
             callbacks = [callback for callback in (show, on_incumbent) if callback is not None]
             networks = train_pairs(problem, n_classes, method, seed, budget, n_jobs, starts, checkpoint, callbacks)
-        network = pairwise_votes(networks, n_classes)
-        votes = vote_problem(problem, network)
-        self._keep(vote_result(votes, network, budget), votes)
+            network = pairwise_votes(networks, n_classes)
+            votes = vote_problem(problem, network)
+            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:

@@ -22,8 +22,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
 
     Parameters
     ----------
-    hidden : tuple of int, default=(25,)
-        Widths of the hidden layers; at least one.
+    hidden : tuple of int or "auto", default=(25,)
+        Widths of the hidden layers, at least one; ``"auto"`` chooses one width by held-out rows.
     weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
         Values that the weights of the step neurons may take. Weights of the last layer are real.
     threshold : "neuron", "layer" or float, default="neuron"
@@ -41,8 +41,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
         Linear constraints on weights.
     uncertainty : Ball, Polyhedron or None, default=None
         How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
-    method : "prove", "learn", "search", "exact", "alternating" or a method object, default="prove"
-        ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for good predictions of new rows.
+    method : "learn", "prove", "search", "exact", "alternating" or a method object, default="learn"
+        ``"learn"`` for good predictions of new rows, ``"prove"`` for the smallest training loss with a proof.
     time_limit : float, default=60
         Seconds for the whole fit. The best verified network so far is kept.
     gap : float, default=0
@@ -52,6 +52,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
         1 shows progress on standard error.
+    on_interrupt : "raise" or "keep", default="raise"
+        What Ctrl-C does once the best network so far is kept; see :class:`StepClassifier`.
 
     Attributes
     ----------
@@ -61,18 +63,21 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
         Verified loss, bound, gap, status, scope, proof. Losses count as equal if they differ by less than
         four millionths of the loss of the best constant.
     result_ : Result
+    hidden_ : tuple of int
+        The widths that ``hidden="auto"`` chose; ``held_out_`` has the held-out loss of each width tried.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if ``X`` had them
 
     Examples
     --------
     >>> from stepnet import StepRegressor
-    >>> stairs = StepRegressor(hidden=(2,), random_state=0).fit([[1], [2], [3], [4], [5]], [7, 7, 2, 2, 4])
+    >>> stairs = StepRegressor(hidden=(2,), method="prove", random_state=0)
+    >>> stairs = stairs.fit([[1], [2], [3], [4], [5]], [7, 7, 2, 2, 4])
     >>> stairs.certificate_.status, stairs.predict([[1], [3], [9]]).round(6).tolist()
     ('OPTIMAL', [7.0, 2.0, 4.0])
     """
 
-    hidden: tuple[int, ...] = (25,)
+    hidden: tuple[int, ...] | str = (25,)
     _: KW_ONLY
     loss: Any = "squared"
     intercept: bool = True
@@ -90,6 +95,10 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
         numbers = self.network_.predict(rows)
         return np.asarray(numbers[:, 0] if self._is_flat else numbers)
 
+    def _row_losses(self, rows: Any, y: Any) -> Any:
+        errors = self.network_.predict(rows) - np.reshape(y, (len(y), -1))
+        return (np.abs(errors) if self.loss == "absolute" else errors**2).sum(axis=1)
+
     def _keep_targets(self, y: Any, weights: Any) -> None:
         self._is_flat = y.ndim == 1
 
@@ -103,7 +112,7 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
         dataset = Dataset.from_numbers(rows, y, weights, radii)
         architecture = Architecture.of(
             rows.shape[1],
-            self.hidden,
+            self._hidden,
             self.threshold,
             self.weights,
             self.activation,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from sklearn.base import BaseEstimator
 
@@ -14,8 +15,9 @@ from stepnet.methods.plan import Plan, Way
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.local.local_search import Effort, accepts_search, local_search, search_kernels, uses_kernels
-from stepnet.search.polish.polish import centred
+from stepnet.runtime.compiling import Compiling
+from stepnet.search.local.local_search import Effort, accepts_search, local_search
+from stepnet.search.polish.polish import centred, polished
 
 
 @dataclass(kw_only=True, repr=False)
@@ -42,14 +44,16 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
     def plan(self, problem: Problem) -> Plan:
         if not (answer := accepts_search(problem)):
             raise NotAcceptedError(answer.reason)
-        return Plan.of(problem, "free bounds and linear separation", "local search")
+        end = f"{self.starts} starts find nothing better" if self.starts else "the time is up"
+        return Plan.of(problem, "free bounds and linear separation", f"local search, until {end}")
 
     def work(self, run: Run, start: Network | None = None) -> None:
         self.planned(run)
         begin(run, start)
         if not run.is_over:
             search_within(run, 1.0, Effort(moves=self.moves, starts=self.starts or 10**9))
-        run.reshape(centred)
+        is_sparse = run.problem.constraints.fewest
+        run.reshape(partial(polished, sparse=True, should_stop=run.must_stop) if is_sparse else centred)
 
 
 # Before an exact answer, for problems that only the general search accepts.
@@ -71,10 +75,6 @@ def effort_before(way: Way, problem: Problem) -> Effort:
 
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
     """Local search within a share of the remaining time."""
-    if uses_kernels(run.problem):
-        is_compiled = run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5 if run.problem.is_plain else 0.25)
-        if run.problem.is_plain and not is_compiled:
-            return  # others are searched without kernels, too
     run.stage = "local search"
     end = math.inf
     if math.isfinite(run.budget.remaining):
@@ -89,4 +89,21 @@ def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
         effort=effort,
         n_jobs=run.n_jobs,
         start=run.network,
+    )
+
+
+def search_meanwhile(run: Run, kernels: Compiling) -> None:
+    """Search on while a prover's kernels are compiled, from other starts than before."""
+    if run.plan is None or not run.plan.search or run.must_stop():
+        return
+    run.announce("local search")
+    local_search(
+        run.problem,
+        seed=run.seed + 1,
+        offer=run.offer,
+        budget=run.budget.until(run.last_call, lambda: kernels.is_done(0.0)),
+        should_stop=lambda: run.is_over,
+        target=run.bound.value,
+        effort=Effort(starts=10**9),
+        n_jobs=run.n_jobs,
     )

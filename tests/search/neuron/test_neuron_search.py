@@ -12,7 +12,7 @@ from stepnet.problem.constraint import Constraints
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
-from stepnet.search.local.local_search import Effort, kernels_ready, local_search
+from stepnet.search.local.local_search import Effort, local_search, search_kernels
 from stepnet.search.neuron.neuron_search import first_neuron, is_for_neuron
 from stepnet.search.neuron.restricted import extended, restricted
 
@@ -77,7 +77,7 @@ def test_constraints_are_honoured_and_the_optimum_within_them_is_reached(most):
 
 @pytest.mark.parametrize("most", [1, 2])
 def test_few_real_weights_reach_the_optimum_of_all_supports(most):
-    kernels_ready(100)
+    search_kernels().is_done(100)
     problem = problem_of(5, weights="real", sparsity=most, m=14)
     X, y, row_weights = problem.dataset.X, problem.dataset.y, problem.dataset.weights
     supports = combinations(range(4), most)
@@ -95,7 +95,7 @@ def test_few_real_weights_honour_signs():
 @pytest.mark.parametrize("weights", ["real", Integers(2)])
 @pytest.mark.parametrize("hidden", [(), (2,)])
 def test_a_void_limit_gives_the_same_networks_as_none(weights, hidden):
-    kernels_ready(100)
+    search_kernels().is_done(100)
     size = 4 * 2 + 2 if hidden else 4
     free, limited = (problem_of(1, weights=weights, sparsity=most, hidden=hidden, m=30) for most in (None, size))
     assert free.constraints == limited.constraints

@@ -25,12 +25,14 @@ from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.runtime.compiling import Compiling
+from stepnet.search.descent import in_numpy
 from stepnet.search.descent.kernel import Settings, Training, descend, logistic_noise
 from stepnet.search.padding import accepts_width
 
 _FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
 _MANY_ROWS = 5_000  # from here on regularisation fades
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
+_SLOWER = 20  # in numpy, so many times fewer steps between two looks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,34 +46,31 @@ class DescentOptions:
 
 
 def accepts_descent(problem: Problem) -> Answer:
-    """Real weights with learned thresholds, steps or signs, and one output per class, or one for two of them."""
+    """Real weights with learned thresholds, steps or signs, and one output per class, or one for two of them.
+
+    If not, the reason is a clause about descent: another method takes its place.
+    """
     architecture = problem.architecture
     if reason := problem.loss.refuses_architecture(architecture):
         return Answer(reason)
     if problem.loss.weighs_answers:
-        return Answer(f"method='learn' knows errors and numbers, not loss={problem.loss.name!r}. Use method='search'.")
+        return Answer(f"descent knows errors and numbers, not loss={problem.loss.name!r}")
     if problem.uncertainty is not None:
-        return Answer("method='learn' knows no worst case. Use method='prove' or 'search' for uncertain rows.")
+        return Answer("descent knows no worst case")
     if problem.constraints.restrict or problem.constraints.fewest:
-        return Answer("method='learn' takes no sparsity and no constraints. Use method='prove' or 'search'.")
+        return Answer("descent takes no sparsity and no constraints")
     if problem.loss.bound is not None and not architecture.output.gives_numbers:
-        return Answer(f"method='learn' takes {problem.loss.name} without a bound. Use method='prove' or 'search'.")
+        return Answer(f"descent takes {problem.loss.name} without a bound")
     if architecture.has_integers:
-        return Answer("method='learn' takes real weights. Use method='prove' or 'search'.")
+        return Answer("descent takes real weights")
     if architecture.hidden and architecture.activation not in (STEP, SIGN):
-        return Answer("method='learn' takes steps and signs. Use method='prove' or 'search' for other staircases.")
+        return Answer("descent takes steps and signs, no other staircases")
     if architecture.output.n_thresholds > 1 or architecture.output.is_unusual:
-        return Answer(
-            "method='learn' takes output='one_hot' or 'one_vs_one'. Use method='prove' for 'ordinal', 'search' for "
-            "others."
-        )
+        return Answer("descent takes output='one_hot' or 'one_vs_one'")
     if architecture.threshold == "layer" and not (architecture.activation == STEP and architecture.output == STEP):
-        return Answer("method='learn' shares thresholds of steps and one output only. Use threshold='neuron'.")
+        return Answer("descent shares thresholds of steps and one output only")
     if architecture.fixed_threshold is not None:
-        return Answer(
-            f"method='learn' learns its thresholds; got threshold={architecture.threshold!r}. "
-            f"Use threshold='neuron' or 'layer', or method='prove'."
-        )
+        return Answer(f"descent learns its thresholds, and threshold={architecture.threshold!r} is given")
     return accepts_width(problem.architecture)
 
 
@@ -83,18 +82,34 @@ def descend_network(
     should_stop: Callable[[], bool] = lambda: False,
     on_share: Callable[[float], None] = lambda share: None,
 ) -> Network:
-    """Train a network of the problem's architecture; stopped early, the network as it is then."""
+    """Train a network of the problem's architecture; stopped early, the network as it is then.
+
+    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is.
+    """
+    return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled)
+
+
+def _descended(
+    problem: Problem,
+    seed: int | list[int],
+    options: DescentOptions | None,
+    should_stop: Callable[[], bool],
+    on_share: Callable[[float], None],
+    is_compiled: Callable[[], bool],
+) -> Network:
     options = options or DescentOptions()
     rng = np.random.default_rng(seed)
     mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
     targets, are_numbers = _Targets.of(problem), problem.architecture.output.gives_numbers
     training = _training(problem, targets, mean, scale, rng)
     settings = _settings(len(training.order), options)._replace(is_regression=are_numbers)
-    chunk = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
-    n_averaged = 0
-    for first in range(1, settings.n_steps + 1, chunk):
+    whole = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
+    n_averaged, first = 0, 1
+    while first <= settings.n_steps:
+        make_steps, chunk = (descend, whole) if is_compiled() else (in_numpy.descend, -(-whole // _SLOWER))
         end = min(first + chunk, settings.n_steps + 1)
-        n_averaged += descend(training, settings, first, end, int(rng.integers(2**31)))
+        n_averaged += make_steps(training, settings, first, end, int(rng.integers(2**31)))
+        first = end
         on_share((end - 1) / settings.n_steps)
         if should_stop():
             break
@@ -259,7 +274,7 @@ def shared_thresholds(network: Network) -> Network:
 
 def _compile() -> None:
     problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), Architecture.of(1, (1,), "neuron", "real"))
-    descend_network(problem, seed=0, should_stop=lambda: True)
+    _descended(problem, 0, None, lambda: True, lambda share: None, lambda: True)
 
 
-KERNELS = Compiling(_compile)
+KERNELS = Compiling("descent", _compile, __name__, descend)
