@@ -119,3 +119,15 @@ def test_outputs_that_are_numbers_take_any_constraint():
     assert StepRegressor((2,), method="prove", random_state=0).fit(X, y).certificate_.loss == pytest.approx(
         0, abs=1e-12
     )
+
+
+@pytest.mark.parametrize("sparsity", [8, 100, (6, 2), (None, 5)])
+def test_a_limit_that_every_network_keeps_is_none(sparsity):
+    architecture = Architecture.of(3, (2,), "neuron", "real")
+    assert Constraints.of(architecture, sparsity) == Constraints.of(architecture)
+
+
+def test_a_void_limit_of_one_layer_leaves_that_of_another():
+    architecture = Architecture.of(3, (2,), "neuron", "real")
+    assert Constraints.of(architecture, (5, 2)).layer_limits == (5, None)
+    assert Constraints.of(architecture, 7).total_limit == 7

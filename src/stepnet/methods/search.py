@@ -24,6 +24,9 @@ from stepnet.search.polish.polish import centred, polished
 class Search(Method, BaseEstimator):  # type: ignore[misc]
     """Exact line searches of one neuron at a time, from many random starts.
 
+    A neuron with integer or few weights also begins with rounded sparse logistic fits, and sees all changes of one
+    weight and all exchanges of two features at once.
+
     It proves nothing by itself: its certificate has only the free bounds, and is OPTIMAL only
     if the loss meets them.
 

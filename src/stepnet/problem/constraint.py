@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -162,7 +163,7 @@ class Constraints:
         constraints: object = None,
         feature_names: Sequence[str] | None = None,
     ) -> Constraints:
-        """From parameters as given by a user, checked."""
+        """From parameters as given by a user, checked; limits that every network keeps are none."""
         given = () if constraints is None else constraints
         if isinstance(given, Restriction):
             given = (given,)
@@ -172,16 +173,18 @@ class Constraints:
             )
         rows = tuple(row for one in given for row in one.rows(architecture, feature_names))
         made, n_layers = partial(cls, rows, restrictions=tuple(given)), len(architecture.widths)
+        sizes = [above * below for below, above in pairwise((architecture.n_features, *architecture.widths))]
         sparsity = sparsity.tolist() if isinstance(sparsity, np.ndarray | np.generic) else sparsity
         if sparsity is None:
             return made()
         if sparsity == "fewest":
             return made(fewest=True)
         if is_integer(sparsity) and sparsity >= 0:
-            return made(total_limit=int(sparsity))
+            return made(total_limit=int(sparsity)) if sparsity < sum(sizes) else made()
         limits = tuple(sparsity) if isinstance(sparsity, tuple | list) else ()
         if len(limits) == n_layers and all(one is None or (is_integer(one) and one >= 0) for one in limits):
-            return made(layer_limits=limits)
+            kept = tuple(None if one is None or one >= size else one for one, size in zip(limits, sizes, strict=True))
+            return made(layer_limits=kept) if any(one is not None for one in kept) else made()
         raise InvalidInputError(
             f"sparsity={sparsity!r} must be the largest total number of non-zero weights, a tuple of such "
             f"numbers (or None), one for each of the {n_layers} layers, 'fewest', or None."

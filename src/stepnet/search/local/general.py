@@ -40,9 +40,12 @@ from stepnet.search.local.lines import (
     threshold_events,
 )
 from stepnet.search.local.room import Room
+from stepnet.search.neuron.integers import IntegerNeuron
+from stepnet.search.neuron.prices import Prices
 
 _SHARED = 0.1  # of the moves, where a layer shares an integer threshold
 _ALONE = 0.3  # of the moves of a neuron with several thresholds: one of them alone
+_LOOKS = 0.3  # of the moves of integer weights: a look at all weights of the neuron
 _HINTS = 0.5  # of the lines, where the loss after least squares is only a hint
 _REMEMBERED = 2_000  # last layers
 _HUGE = 1e6  # weights do not grow beyond this
@@ -248,8 +251,10 @@ class GeneralClimber(Climber):
         return self.architecture.threshold == "layer" and len(self.W[k]) > 1
 
     def _integer_proposal(self, neuron: _Neuron) -> _Proposal | None:
-        """One weight over its whole domain, or one threshold over all places."""
+        """One weight over its whole domain, or one threshold over all places; now and then all weights."""
         k, j, n = neuron.layer, neuron.number, len(neuron.weights)
+        if self.rng.random() < _LOOKS and self.real is None and self._has_one_step(k):
+            return self._look_around(neuron)
         position = int(self.rng.integers(n + self._learns_integers(k)))
         if position == n:
             return self._integer_threshold(neuron)
@@ -259,6 +264,26 @@ class GeneralClimber(Climber):
         places = self.domains[k].values - neuron.weights[position]
         reached, step = best_place(*line, places, self.rng, self.flat)
         return reached, neuron.weights + step * np.eye(1, n, position)[0], self.T[k][j]
+
+    def _has_one_step(self, k: int) -> bool:
+        return self.kinds[k].has_levels and self.kinds[k].n_thresholds == 1 and not self._shares_threshold(k)
+
+    def _look_around(self, neuron: _Neuron) -> _Proposal | None:
+        """The best change of one weight or exchange of two inputs, with the best threshold for it."""
+        k, j, domain = neuron.layer, neuron.number, self.domains[neuron.layer]
+        now, own = self.W[k][j], self.T[k][j]
+        gains = neuron.costs[:, 0] - neuron.costs[:, 1]
+        fixed = None if self._learns_integers(k) else float(own[0])
+        prices = Prices(np.ascontiguousarray(self.signals[k].T), gains, fixed)
+        most = np.count_nonzero(now) + self.problem.constraints.room(self.W, k)
+        allowed = np.ones((len(now), len(domain.values)), dtype=bool)
+        around = IntegerNeuron(prices, domain.values, allowed, most, self.rng, partial(self.room.allows, self.W, k, j))
+        weights = around.best_neighbour(now)
+        if weights is None:
+            return None
+        loss, threshold = prices.threshold(prices.sums(weights))
+        places = own if fixed is not None else np.array([np.ceil(threshold) - 0.5])
+        return float(neuron.costs.min(axis=1).sum()) + loss, weights, places
 
     def _integer_threshold(self, neuron: _Neuron) -> _Proposal | None:
         """One threshold of the neuron shifted by an integer, unless other neurons share it."""

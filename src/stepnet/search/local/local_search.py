@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from stepnet.constructions.linear import embedded
 from stepnet.errors import Answer
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
@@ -27,8 +29,10 @@ from stepnet.search.local.lines import FLAT
 from stepnet.search.local.looks import RARELY, Looks
 from stepnet.search.local.robust import accepts_robust_search
 from stepnet.search.local.state import Buffers, Padded, State, padded, random_padded, unpadded
+from stepnet.search.neuron.neuron_search import first_neuron, is_for_neuron, neuron_once
 from stepnet.search.padding import accepts_width
 
+_SHARE = 0.25  # of the time, for the first neuron of a network
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
 _SLOWER = 10  # in numpy, so many times fewer moves between two looks
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
@@ -100,14 +104,18 @@ def local_search(
 ) -> None:
     """Offer ever better networks until ``target`` is reached, the budget or the effort is spent.
 
-    ``start`` is a warm start for the first search of uncertain rows; all others begin at random.
+    ``start`` is a warm start for the first search of uncertain rows, or of one neuron with few or integer weights.
+    Networks of such neurons begin with one of them, searched for alone; all others begin at random.
     Every start has a seed of its own, and their results are taken in order, so that any number of
     jobs gives the same networks. ``offer`` returns the exact loss of a network.
     """
     effort = effort or Effort()
     best, starts_in_vain, now_and_then = np.inf, 0, offer if n_jobs == 1 else None
-    once: Callable[..., Network | None] = search_once if problem.is_plain else climb_once
-    first = (start,) if problem.is_uncertain else ()
+    is_one = is_for_neuron(problem)
+    once: Callable[..., Network | None] = _neuron_or_lines if is_one else _along_lines
+    if not is_one and not problem.is_uncertain:
+        start = _network_of_neuron(problem, seed, budget, target, effort)
+    first = () if start is None else (start,)
     seeds: Iterator[tuple[Any, ...]] = (
         (problem, [seed, number], budget, target, effort.moves, now_and_then, *(first if number == 0 else ()))
         for number in count()
@@ -119,6 +127,37 @@ def local_search(
         is_met = best <= target + FLAT * problem.accuracy.scale
         if is_met or starts_in_vain >= effort.starts or budget.stop_reason or should_stop():
             return
+
+
+def _along_lines(problem: Problem, *arguments: Any) -> Network | None:
+    """One start of the search along lines: compiled where that serves, else general."""
+    return (search_once if problem.is_plain else climb_once)(problem, *arguments)
+
+
+def _on_support(problem: Problem, *arguments: Any) -> Network | None:
+    """The same for one of many supports: each must be fast, which compiled kernels are."""
+    is_compiled = problem.is_plain and search_kernels(problem.dataset.n_rows).is_compiled
+    return (search_once if is_compiled else climb_once)(problem, *arguments)
+
+
+def _neuron_or_lines(problem: Problem, seed: list[int], *arguments: Any) -> Network | None:
+    """One start of the search for one neuron, or every second time along lines: neither is better on all problems."""
+    number = seed[-1]
+    if number % 2:
+        return _along_lines(problem, seed, *arguments)
+    return neuron_once(problem, [*seed[:-1], number // 2], *arguments, once=_on_support)
+
+
+def _network_of_neuron(problem: Problem, seed: int, budget: Budget, target: float, effort: Effort) -> Network | None:
+    """A network that passes on what its first neuron answers, which is searched for alone; None if there is none."""
+    part = first_neuron(problem)
+    if part is None:
+        return None
+    left = budget.remaining
+    share = budget.until(budget.elapsed + _SHARE * left if math.isfinite(left) else math.inf)
+    found = neuron_once(part, [seed, 0], share, target, effort.moves, once=_on_support)
+    network = None if found is None else embedded(found.layers[0], problem.architecture)
+    return network if network is not None and problem.refuses(network) is None else None
 
 
 def search_once(

@@ -28,15 +28,19 @@ class Room:
     def base(self, W: list[Floats], k: int, j: int) -> tuple[Floats, NDArray[np.bool_]]:
         """The weights where a line begins, and which of them may move along it.
 
-        Where few weights may be non-zero, one of them now and then gives way to another.
+        Where few weights may be non-zero, or they are integers, which move alone, one of them now and then becomes 0
+        and gives way to another.
         """
-        weights, room = W[k][j], self.constraints.room(W, k)
-        if np.isinf(room):
+        weights, room, domain = W[k][j], self.constraints.room(W, k), self.domains[k]
+        is_free = np.isinf(room)
+        if is_free and not domain.is_integer:
             return weights, np.ones(len(weights), dtype=bool)
         weights, support = weights.copy(), np.flatnonzero(weights)
-        if len(support) and self.rng.random() < _GIVES_WAY and self.domains[k].contains(np.zeros(1)):
+        if len(support) and self.rng.random() < _GIVES_WAY and domain.contains(np.zeros(1)):
             weights[self.rng.choice(support)] = 0.0
             room += 1
+        if is_free:
+            return weights, np.ones(len(weights), dtype=bool)
         free = weights != 0
         idle = self.rng.permutation(np.flatnonzero(~free))
         free[idle[: self.rng.integers(int(min(room, len(idle))) + 1)]] = True

@@ -1,0 +1,1 @@
+"""One neuron whose weights are integers or few: its moves, its starts and its search."""
