@@ -56,7 +56,7 @@ def test_the_file_is_what_the_schema_says(name):
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(content, schema)
-    for damage in ({"version": 2}, {"layers": []}, {"extra": 1}, {"classes": ["one"]}):
+    for damage in ({"version": 1}, {"layers": []}, {"extra": 1}, {"classes": ["one"]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(content | damage, schema)
 

@@ -184,12 +184,13 @@ class OnlineStep(BaseStep):
 
     def _fit_seen(self, seen: Seen, *, keeps_bound: bool) -> None:
         """Train on rows."""
+        budget = self._budget()
         problem = self._problem_from(seen.X, seen.y, seen.weights)
         is_same = getattr(self, "_kind", None) == _kind(problem)  # parameters may have been changed
         before = self._earlier_data()
         known = self._known_bound(problem) if before is not None and keeps_bound and is_same else None
         pool = None if before is None else Pool(self.result_.subsystems).moved(before, problem.dataset)
-        self._solve(problem, self._budget(), self.network_ if is_same else None, known=known, pool=pool)
+        self._solve(problem, budget, self.network_ if is_same else None, known=known, pool=pool)
         self._remember(seen, problem)
 
     def _solve(
@@ -222,7 +223,7 @@ class OnlineStep(BaseStep):
         result = run.result()
         if checkpoint is not None:
             checkpoint.keep_run(run)
-        self._keep(result, problem)
+        self._keep(result, problem, budget)
 
     def _remember(self, seen: Seen, problem: Problem) -> None:
         """Keep what a later call needs."""

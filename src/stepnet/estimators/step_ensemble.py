@@ -98,7 +98,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
             self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs)
             network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
             votes = vote_problem(problem, network)
-            self._keep(vote_result(votes, network, budget), votes)
+            self._keep(vote_result(votes, network, budget), votes, budget)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 
+_GRACE, _LONGEST_GRACE = 0.02, 1.0  # of the limit, and seconds
+
 
 @dataclass
 class Budget:
@@ -52,6 +54,11 @@ class Budget:
     def after(self, seconds: float) -> Budget:
         """The budget of work that resumes: the time spent before counts as elapsed, the remaining time is the same."""
         return Budget(self.time_limit + seconds, self.gap, self.started - seconds, self._stop_reason)
+
+    def with_grace(self) -> Budget:
+        """For last work that is left out rather than finished late: a moment after the end of this one."""
+        end = self.elapsed if self.is_used_up() else self.time_limit
+        return Budget(end + min(_GRACE * self.time_limit, _LONGEST_GRACE), 0.0, self.started)
 
     def stop(self, reason: str) -> None:
         """End the fit; the first reason is kept."""
