@@ -13,6 +13,7 @@ LABELS = np.where(ROWS[:, 0] + ROWS[:, 1] * ROWS[:, 2] + RNG.normal(size=40) > 0
 CASES = {
     "prove": ("--hidden 2", {"hidden": (2,)}),
     "learn": ("--hidden 3 --method learn", {"hidden": (3,), "method": "learn"}),
+    "a chosen width": ("--hidden auto --method learn", {"hidden": "auto", "method": "learn"}),
     "search": ("--hidden 2 --method search --time-limit 1", {"hidden": (2,), "method": "search", "time_limit": 1.0}),
     "a formulation": (
         "--hidden 1 --formulation gates --solver highs",
@@ -33,7 +34,7 @@ CASES = {
         {"hidden": (2,), "uncertainty": Ball("linf", 0.05), "time_limit": 1.0},
     ),
 }
-IN_TIME = {"prove", "learn", "exact", "a formulation"}  # others end at their limit, which no two runs do alike
+IN_TIME = {"prove", "learn", "a chosen width", "exact", "a formulation"}  # no two runs end alike at a limit
 
 
 @pytest.fixture(name="table", scope="module")

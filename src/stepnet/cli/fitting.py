@@ -44,7 +44,9 @@ def summary(estimator: BaseStep) -> str:
 
     most = peak()
     memory = "" if most is None else f"\n  memory   {in_words(most)} at most"
-    return f"{estimator.certificate_}{memory}"
+    chosen = [one for one in getattr(estimator, "held_out_", ()) if one.hidden == estimator.hidden_]
+    width = f"\n  width    {chosen[0]}; chosen of {len(estimator.held_out_)}" if chosen else ""
+    return f"{estimator.certificate_}{width}{memory}"
 
 
 def facts_of(estimator: BaseStep, out: Path | None) -> dict[str, Any]:

@@ -155,6 +155,10 @@ def _integers(text: str) -> tuple[int, ...]:
         return ()
 
 
+def hidden_of(hidden: str) -> tuple[int, ...] | str:
+    return "auto" if hidden.strip() == "auto" else widths_of(hidden)
+
+
 def widths_of(hidden: str) -> tuple[int, ...]:
     widths = _integers(hidden)
     if widths == (0,):

@@ -27,6 +27,13 @@ Impute = Annotated[
     str, typer.Option(help="Missing cells: mean, median, most_frequent or a number; text takes the most frequent.")
 ]
 Hidden = Annotated[str, typer.Option(help="Hidden widths: 25, or 5,5 for two layers, or 0 for a single neuron.")]
+HiddenOrAuto = Annotated[
+    str,
+    typer.Option(
+        "--hidden",
+        help="Hidden widths: 25, or 5,5 for two layers, 0 for a single neuron; auto chooses by held-out rows.",
+    ),
+]
 Threshold = Annotated[str, typer.Option(help="neuron, layer, or a number.")]
 Weights = Annotated[str, typer.Option(help="real, binary, sign, ternary, or a number P for -P, ..., P.")]
 Output = Annotated[str, typer.Option(help="For several classes: one_vs_one, one_hot or ordinal.")]

@@ -18,6 +18,7 @@ from stepnet.cli.inputs import (
     check_writable,
     class_weight_of,
     constraints_of,
+    hidden_of,
     method_of,
     require_two_classes,
     sparsity_of,
@@ -53,7 +54,7 @@ def fit(
     data: options.Data,
     target: options.Target,
     out: options.Out = Path("model.json"),
-    hidden: options.Hidden = "25",
+    hidden: options.HiddenOrAuto = "25",
     threshold: options.Threshold = "neuron",
     weights: options.Weights = "real",
     activation: options.Activation = "step",
@@ -94,7 +95,7 @@ def fit(
     is_regression = task == "regression"
     rows = training_rows(data, target, sample_weight, drop, is_number=is_regression, encode=encode, impute=impute)
     parameters: dict[str, Any] = {
-        "hidden": widths_of(hidden),
+        "hidden": hidden_of(hidden),
         "threshold": threshold_of(threshold),
         "weights": weights_of(weights),
         "activation": activation,

@@ -21,6 +21,7 @@ from stepnet.certificate.result import Points, Result
 from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import require_same_data, verify
 from stepnet.errors import InvalidInputError, SolverError
+from stepnet.estimators.auto_hidden import HeldOut
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
@@ -44,6 +45,8 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     certificate_: Certificate
     result_: Result
     trace_: Points  # seconds, loss and bound
+    hidden_: tuple[int, ...]  # the widths that hidden="auto" chose
+    held_out_: tuple[HeldOut, ...]  # and how each did on held-out rows
     columns_: Columns  # how the cells of a table became features, if the command line read one
 
     uncertainty: Any = None  # for estimators without this parameter
@@ -130,6 +133,15 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _keep_targets(self, y: Any, weights: Any) -> None:
         """Remember what predictions must look like."""
+
+    @property
+    def _hidden(self) -> Any:
+        """The widths to train with."""
+        return self.hidden
+
+    def _all_weights(self, y: Any, weights: Any) -> Any:
+        """What the errors of rows count; None if all count the same."""
+        return weights
 
     def _targets(self) -> dict[str, Any]:
         """What a model file stores about predictions."""

@@ -40,6 +40,9 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         rows = self._new_rows(X)
         return self.network_.decision(rows)
 
+    def _row_losses(self, rows: Any, y: Any) -> Any:
+        return self.classes_[self.network_.predict(rows)] != y
+
     @property
     def _votes(self) -> bool:
         """Whether there is one network per pair of classes."""
@@ -91,7 +94,7 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
     def _architecture(self, n_features: int) -> Architecture:
         """Of the network, or of the network of each pair of classes."""
         kind, n_outputs = output_of(self.output, len(self.classes_))
-        return Architecture.of(n_features, self.hidden, self.threshold, self.weights, self.activation, kind, n_outputs)
+        return Architecture.of(n_features, self._hidden, self.threshold, self.weights, self.activation, kind, n_outputs)
 
     def _certified_problem(self, problem: Problem) -> Problem:
         is_vote = self.network_.layers[-1].activation.is_compared and not problem.architecture.output.is_compared

@@ -54,6 +54,7 @@ def _content(estimator: BaseStep) -> dict[str, Any]:
         "version": VERSION,
         "estimator": type(estimator).__name__,
         "params": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
+        "hidden": getattr(estimator, "hidden_", None),
         "targets": estimator._targets(),
         "n_features": estimator.n_features_in_,
         "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist() or None,
@@ -98,6 +99,8 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
         raise ModelFileError("network, features and targets do not match")
     estimator.network_, estimator.n_features_in_ = network, network.n_features
     estimator._restore_targets(targets)
+    if content.get("hidden") is not None:
+        estimator.hidden_ = tuple(content["hidden"])
     if names is not None:
         if len(names) != network.n_features:
             raise ModelFileError("the feature names do not match the network")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from stepnet.bounds.bound import Bound
 from stepnet.bounds.evidence import Subset
 from stepnet.errors import InvalidInputError
+from stepnet.estimators.auto_hidden import choose_hidden
 from stepnet.estimators.base import BaseStep, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.methods.base import Method
@@ -137,7 +138,15 @@ class OnlineStep(BaseStep):
                 "Give them as float32, or fewer of them.",
             )
             self._keep_targets(targets, weights)
-            problem = self._problem_from(rows, targets, weights, self._radii(radius, len(rows)))
+            radii = self._radii(radius, len(rows))
+            if self._is_auto:
+                if start is not None or checkpoint is not None:
+                    raise InvalidInputError(
+                        "hidden='auto' chooses the width anew in every fit; with start= or checkpoint= give it, such "
+                        "as hidden=(25,)."
+                    )
+                self._choose_hidden(Seen.of(rows, targets, weights), radii, budget, on_incumbent)
+            problem = self._problem_from(rows, targets, weights, radii)
             kept = None if checkpoint is None else Checkpoint.opened(checkpoint, self, problem, resume=resume)
             self._solve(problem, budget, start, on_incumbent, kept)
             has_radii = problem.dataset.radii is not None
@@ -182,9 +191,27 @@ class OnlineStep(BaseStep):
             )
         return seen
 
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.hidden, str) and self.hidden == "auto"
+
+    @property
+    def _hidden(self) -> Any:
+        if not self._is_auto:
+            return self.hidden
+        if not hasattr(self, "hidden_"):
+            raise InvalidInputError("hidden='auto' is chosen by fit; call fit first, or give widths such as (25,).")
+        return self.hidden_
+
+    def _choose_hidden(self, seen: Seen, radii: Any, budget: Budget, on_fold: Callback | None = None) -> None:
+        found = choose_hidden(self, seen.X, seen.y, seen.weights, radii, budget, on_fold)
+        self.hidden_, self.held_out_ = found
+
     def _fit_seen(self, seen: Seen, *, keeps_bound: bool) -> None:
         """Train on rows."""
         budget = self._budget()
+        if self._is_auto and not hasattr(self, "hidden_"):
+            self._choose_hidden(seen, None, budget)
         problem = self._problem_from(seen.X, seen.y, seen.weights)
         is_same = getattr(self, "_kind", None) == _kind(problem)  # parameters may have been changed
         before = self._earlier_data()

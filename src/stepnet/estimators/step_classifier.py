@@ -29,8 +29,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
 
     Parameters
     ----------
-    hidden : tuple of int, default=(25,)
-        Widths of the hidden layers; ``()`` is a single neuron.
+    hidden : tuple of int or "auto", default=(25,)
+        Widths of the hidden layers; ``()`` is a single neuron; ``"auto"`` chooses the smallest width that is within
+        one standard error of the best on held-out rows.
     weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
         Values that the weights may take: any, {0, 1}, {-1, 1}, {-1, 0, 1} or {-P, ..., P}; one choice for all
         layers, or one per layer, output included.
@@ -77,6 +78,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         Verified loss, bound, gap, status, scope, proof.
     result_ : Result
         What the certificate is based on, with the trace of losses and bounds over time.
+    hidden_ : tuple of int
+        The widths that ``hidden="auto"`` chose; ``held_out_`` has the held-out loss of each width tried.
     classes_ : ndarray
         The class of each code that the network predicts.
     n_features_in_ : int
@@ -96,7 +99,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     (0.0, 'OPTIMAL', 'all networks')
     """
 
-    hidden: tuple[int, ...] = (25,)
+    hidden: tuple[int, ...] | str = (25,)
     _: KW_ONLY
     output: str = "one_vs_one"
     loss: Any = "misclassified"

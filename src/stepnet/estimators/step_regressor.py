@@ -22,8 +22,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
 
     Parameters
     ----------
-    hidden : tuple of int, default=(25,)
-        Widths of the hidden layers; at least one.
+    hidden : tuple of int or "auto", default=(25,)
+        Widths of the hidden layers, at least one; ``"auto"`` chooses one width by held-out rows.
     weights : "real", "binary", "sign", "ternary" or Integers(P), or a tuple of them, default="real"
         Values that the weights of the step neurons may take. Weights of the last layer are real.
     threshold : "neuron", "layer" or float, default="neuron"
@@ -61,6 +61,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
         Verified loss, bound, gap, status, scope, proof. Losses count as equal if they differ by less than
         four millionths of the loss of the best constant.
     result_ : Result
+    hidden_ : tuple of int
+        The widths that ``hidden="auto"`` chose; ``held_out_`` has the held-out loss of each width tried.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if ``X`` had them
 
@@ -72,7 +74,7 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     ('OPTIMAL', [7.0, 2.0, 4.0])
     """
 
-    hidden: tuple[int, ...] = (25,)
+    hidden: tuple[int, ...] | str = (25,)
     _: KW_ONLY
     loss: Any = "squared"
     intercept: bool = True
@@ -90,6 +92,10 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
         numbers = self.network_.predict(rows)
         return np.asarray(numbers[:, 0] if self._is_flat else numbers)
 
+    def _row_losses(self, rows: Any, y: Any) -> Any:
+        errors = self.network_.predict(rows) - np.reshape(y, (len(y), -1))
+        return (np.abs(errors) if self.loss == "absolute" else errors**2).sum(axis=1)
+
     def _keep_targets(self, y: Any, weights: Any) -> None:
         self._is_flat = y.ndim == 1
 
@@ -103,7 +109,7 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
         dataset = Dataset.from_numbers(rows, y, weights, radii)
         architecture = Architecture.of(
             rows.shape[1],
-            self.hidden,
+            self._hidden,
             self.threshold,
             self.weights,
             self.activation,
