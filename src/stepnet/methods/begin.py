@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.overlaps import lightest_cover
+from stepnet.constructions.discriminants import discriminant_network
 from stepnet.constructions.last_layer import refitted
 from stepnet.constructions.linear import constant_network, linear_network
 from stepnet.errors import InvalidInputError
@@ -18,7 +19,7 @@ _ROBUST_SHARE = 0.3  # of the time, for robust neurons and votes
 def begin(
     run: Run, start: Network | None, *, constants: bool = True, separate: bool = True, bounds: bool = True
 ) -> None:
-    """Offer the start and the constant networks; raise the conflict bound; try a linear separation."""
+    """Offer the start, the constants and linear discriminants; raise the conflict bound; try a linear separation."""
     problem = run.problem
     if start is not None:
         run.stage = "a warm start"
@@ -26,9 +27,8 @@ def begin(
         if reason is not None:
             raise InvalidInputError(f"start is not a network of this problem: {reason}.")
         run.offer(start)
-    run.stage = "constants"
-    for code in problem.loss.constants(problem.dataset) if constants else ():
-        run.offer(refitted(problem, constant_network(problem, code), run.budget))
+    if constants:
+        _offer_rough(run)
     is_covered = bounds and problem.is_uncertain and problem.loss.counts_errors
     cover = lightest_cover(problem) if is_covered else None
     if bounds:
@@ -40,3 +40,15 @@ def begin(
         if network is not None:
             run.stage = "linear separation"
             run.offer(network)
+
+
+def _offer_rough(run: Run) -> None:
+    """Linear discriminants first: a limit that is over now must leave more than a constant."""
+    problem = run.problem
+    run.stage = "linear discriminants"
+    if (rough := discriminant_network(problem)) is not None:
+        run.offer(rough)
+    run.stage = "constants"
+    for code in problem.loss.constants(problem.dataset):
+        if run.network is None or not run.is_over:
+            run.offer(refitted(problem, constant_network(problem, code), run.budget))

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sklearn.base import BaseEstimator
 
+from stepnet.constructions.discriminants import discriminant_network
+from stepnet.constructions.linear import constant_network
 from stepnet.errors import NotAcceptedError
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
 from stepnet.methods.plan import Plan
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.search.descent.descent import KERNELS, DescentOptions, accepts_descent, descend_network
+
+_COMPILING = 0.9  # of the time, at most, if kernels are not compiled yet
+_COMPARED = 5_000  # rows on which what was learned in a hurry is compared
 
 
 @dataclass(kw_only=True, repr=False)
@@ -48,14 +54,38 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     def work(self, run: Run, start: Network | None = None) -> None:
         self.planned(run)
         begin(run, start, constants=False, separate=False)
-        run.compiles(KERNELS)  # any answer needs them, even if that takes longer than the limit
-        run.announce("learning")
-        network = descend_network(
-            run.problem, seed=run.seed, options=self.options, should_stop=run.must_stop, on_share=run.advance
-        )
+        network = None
+        if run.compiles(KERNELS, _COMPILING):
+            run.announce("learning")
+            network = descend_network(
+                run.problem,
+                seed=run.seed,
+                options=self.options,
+                should_stop=run.must_stop,
+                on_share=run.advance,
+                seconds=run.last_call - run.budget.elapsed,
+                on_hurry=lambda: run.hurry("learning", "fewer steps than planned, for want of time"),
+            )
+        else:
+            run.hurry("learning", "left out, since its kernels were not compiled in time")
+        if network is None or run.journal.trouble == "time":
+            network = better(run.problem, network)
         # The learned network is the answer even if a network with a smaller training loss is known.
         run.settle(network)
 
     @property
     def options(self) -> DescentOptions:
         return DescentOptions(epochs=self.epochs, batch=self.batch, rate=self.rate, strength=self.strength)
+
+
+def better(problem: Problem, learned: Network | None) -> Network:
+    """What was learned in a hurry, or linear discriminants where these have the smaller loss on the first rows."""
+    rough = discriminant_network(problem)
+    if rough is None:
+        rough = constant_network(problem, int(problem.dataset.y[problem.dataset.weights.argmax()].flat[0]))
+    if learned is None:
+        return rough
+    dataset = problem.dataset
+    first = Dataset(dataset.X[:_COMPARED], dataset.y[:_COMPARED], dataset.weights[:_COMPARED])
+    sample = replace(problem, dataset=first)
+    return rough if sample.price(rough) < sample.price(learned) else learned

@@ -22,6 +22,7 @@ from stepnet.runtime.progress import Progress
 _SILENCE = 1.0  # seconds without a sign of life
 _GLANCE = 0.1  # seconds between two checks of the clock
 _VERIFY = 4  # verifying and describing the result takes as long as so many evaluations
+_EVALUATION = 4e-8  # seconds per row and neuron, as long as no evaluation has been timed
 
 
 @dataclass
@@ -131,7 +132,24 @@ class Run:
     @property
     def last_call(self) -> float:
         """Seconds after the start when work must end, so that the result can be verified within the limit."""
-        return self.budget.time_limit - _VERIFY * self.evaluation_time
+        return self.budget.time_limit - _VERIFY * max(self.evaluation_time, self._evaluation_guess)
+
+    @property
+    def _evaluation_guess(self) -> float:
+        return _EVALUATION * self.problem.dataset.n_rows * sum(self.problem.architecture.widths)
+
+    def has_time_to(self, stage: str) -> bool:
+        """Begin a stage that takes as long as some evaluations, if there is time for it; otherwise say that not."""
+        self.stage = stage
+        is_there = _VERIFY * self.evaluation_time <= self.budget.with_grace().remaining
+        if not is_there:
+            self.note(stage, "left out for want of time")
+        return is_there
+
+    def hurry(self, way: str, reason: str) -> None:
+        """Record that something was cut short because of the limit."""
+        self.journal.trouble = "time"
+        self.note(way, reason)
 
     @contextmanager
     def within(self, share: float) -> Iterator[None]:

@@ -46,7 +46,8 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
         begin(run, start)
         if not run.is_over:
             search_within(run, 1.0, Effort(moves=self.moves, starts=self.starts or 10**9))
-        run.reshape(centred)
+        if run.has_time_to("polish"):
+            run.reshape(centred)
 
 
 # Before an exact answer, for problems that only the general search accepts.
