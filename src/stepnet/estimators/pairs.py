@@ -26,7 +26,7 @@ from stepnet.runtime.parallel import in_order
 from stepnet.runtime.progress import Callback, Progress
 
 _SCORED = 10_000  # rows that tell how hard pairs are
-_EVALUATION = 1e-7  # seconds per row and neuron of a vote, at most
+_EVALUATION, _JOINING = 5e-8, 2e-4  # seconds per row and neuron of a vote, and per network in it
 
 
 class Pairs:
@@ -75,9 +75,10 @@ class Pairs:
         return np.argsort(-np.array(costs), kind="stable").tolist()  # type: ignore[no-any-return]
 
     def seconds_to_evaluate(self, networks: Iterable[Network]) -> float:
-        """About as long as the exact evaluation of the vote of these networks takes, and of the rough others."""
+        """About as long as joining and evaluating the vote of these networks takes, and of the rough others."""
         widths = [network.widths[0] for network in networks]
-        return _EVALUATION * self.problem.dataset.n_rows * (sum(widths) + len(self) - len(widths))
+        n_neurons = sum(widths) + max(0, len(self) - len(widths))
+        return _JOINING * max(len(self), len(widths)) + _EVALUATION * self.problem.dataset.n_rows * n_neurons
 
 
 def require_votes(problem: Problem, n_classes: int, n_rounds: int = 1) -> None:
@@ -134,7 +135,6 @@ def train_pairs(
             if callback(progress):
                 budget.stop("callback")
 
-    tell()
     for number, found in zip(open_pairs, in_order(train_pair, tasks(), n_jobs), strict=False):
         networks[number], n_done = found.network, n_done + 1
         if checkpoint is not None:

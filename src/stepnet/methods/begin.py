@@ -27,8 +27,14 @@ def begin(
         if reason is not None:
             raise InvalidInputError(f"start is not a network of this problem: {reason}.")
         run.offer(start)
-    if constants:
-        _offer_rough(run)
+    run.stage = "constants"
+    for code in problem.loss.constants(problem.dataset) if constants else ():
+        if run.network is None or not run.is_over:
+            run.offer(refitted(problem, constant_network(problem, code), run.budget))
+    if separate and bounds and not run.is_proven:  # even if the time is over: it must leave more than a constant
+        run.stage = "linear discriminants"
+        if (rough := discriminant_network(problem)) is not None:
+            run.offer(rough)
     is_covered = bounds and problem.is_uncertain and problem.loss.counts_errors
     cover = lightest_cover(problem) if is_covered else None
     if bounds:
@@ -41,14 +47,3 @@ def begin(
             run.stage = "linear separation"
             run.offer(network)
 
-
-def _offer_rough(run: Run) -> None:
-    """Linear discriminants first: a limit that is over now must leave more than a constant."""
-    problem = run.problem
-    run.stage = "linear discriminants"
-    if (rough := discriminant_network(problem)) is not None:
-        run.offer(rough)
-    run.stage = "constants"
-    for code in problem.loss.constants(problem.dataset):
-        if run.network is None or not run.is_over:
-            run.offer(refitted(problem, constant_network(problem, code), run.budget))

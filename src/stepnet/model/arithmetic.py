@@ -21,6 +21,7 @@ Weights = Any  # Floats, or a sparse.csr_array without stored zeros
 
 _UNIT = 2.0**-53  # relative rounding error of one float64 operation
 _TINY = 2.0**-1074  # absolute rounding error of one product that underflows
+_LARGEST = 1e300  # sums of such a size do not overflow
 _EXACT = 2.0**53  # integers up to here are floats
 _DOUBT = 1e-9  # relative: sums over intervals this close to a threshold may lie on either side
 MOST_SLICES = 8  # the rest is below 2^-150 of the largest entry
@@ -33,13 +34,18 @@ def activations(inputs: Floats, weights: Weights, thresholds: Floats) -> tuple[F
     """
     inputs, largest = np.asarray(inputs, dtype=np.float64), _largest(weights)
     with np.errstate(over="ignore", invalid="ignore"):
-        values = inputs @ weights.T - thresholds
-        # A coarser bound than each entry's own, but much faster to compute, and enough for most rows.
-        sizes = np.abs(inputs).sum(axis=1)[:, None] * largest + np.abs(thresholds)
-        in_doubt = _in_doubt(values, sizes, weights.shape[1])
+        values = np.subtract(inputs @ weights.T, thresholds)
+        # Coarser bounds than each entry's own, but much faster to compute: one for a row, enough for most rows, ...
+        lengths, n_terms = np.abs(inputs).sum(axis=1), weights.shape[1]
+        size = lengths * largest.max(initial=0.0) + np.abs(thresholds).max(initial=0.0)
+        nearest = np.abs(values).min(axis=1, initial=np.inf)
+        doubtful = np.flatnonzero(~((nearest > _error(size, n_terms)) & (size < _LARGEST)))
+        # ... then one for a row and a neuron.
+        sizes = lengths[doubtful, None] * largest + np.abs(thresholds)
+        in_doubt = _in_doubt(values[doubtful], sizes, n_terms)
     in_doubt[:, largest == 0] = False  # there the value is exactly -t
-    signs = np.sign(values, out=np.zeros_like(values), where=~np.isnan(values)).astype(np.int8)
-    doubtful = np.flatnonzero(in_doubt.any(axis=1))
+    doubtful = doubtful[in_doubt.any(axis=1)]
+    signs = (values > 0).view(np.int8) - (values < 0).view(np.int8)
     if len(doubtful):
         signs[doubtful] = _doubtful_signs(inputs[doubtful], values[doubtful], weights, thresholds)
     return values, signs
