@@ -160,6 +160,6 @@ def vote_problem(problem: Problem, network: Network) -> Problem:
 
 def vote_result(votes: Problem, network: Network, budget: Budget) -> Result:
     """The exact loss of a vote, and the bound that holds for every classifier."""
-    loss, bound = votes.evaluate(network), conflict_bound(votes)
+    loss, bound = votes.evaluate(network), conflict_bound(votes, should_stop=budget.is_used_up)
     reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
     return Result(network, loss, bound, reason, budget.elapsed)

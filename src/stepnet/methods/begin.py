@@ -13,6 +13,7 @@ from stepnet.methods.run import Run
 from stepnet.model.network import Network
 
 _SHARE = 0.15  # of the time, for the linear program
+_COVER_SHARE = 0.2  # of the time, for pairs of rows that perturbations make equal
 _ROBUST_SHARE = 0.3  # of the time, for robust neurons and votes
 
 
@@ -33,10 +34,14 @@ def begin(
             run.offer(refitted(problem, constant_network(problem, code), run.budget))
     if separate and bounds and not run.is_proven:  # even if the time is over: it must leave more than a constant
         run.stage = "linear discriminants"
-        if (rough := discriminant_network(problem)) is not None:
+        rough = discriminant_network(problem)
+        if rough is not None and run.can_evaluate(rough):
             run.offer(rough)
     is_covered = bounds and problem.is_uncertain and problem.loss.counts_errors
-    cover = lightest_cover(problem) if is_covered else None
+    cover = None
+    if is_covered:
+        with run.within(_COVER_SHARE):
+            cover = lightest_cover(problem, run.must_stop)
     if bounds:
         run.raise_bound(conflict_bound(problem, cover))
     if separate and cover is not None and not run.is_over:
@@ -46,4 +51,3 @@ def begin(
         if network is not None:
             run.stage = "linear separation"
             run.offer(network)
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stepnet.bounds.bound import Bound
 from stepnet.certificate.result import Result
@@ -13,6 +13,7 @@ from stepnet.errors import NoNetworkError
 from stepnet.methods.journal import Journal
 from stepnet.methods.plan import Plan
 from stepnet.model.network import Network
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.provers.pool import Pool
 from stepnet.runtime.compiling import Compiling
@@ -21,6 +22,7 @@ from stepnet.runtime.progress import Progress
 
 _SILENCE = 1.0  # seconds without a sign of life
 _GLANCE = 0.1  # seconds between two checks of the clock
+_TRIED = 500  # rows that tell how long an evaluation of all takes
 _VERIFY = 4  # verifying and describing the result takes as long as so many evaluations
 _EVALUATION = 4e-8  # seconds per row and neuron, as long as no evaluation has been timed
 
@@ -137,6 +139,20 @@ class Run:
     @property
     def _evaluation_guess(self) -> float:
         return _EVALUATION * self.problem.dataset.n_rows * sum(self.problem.architecture.widths)
+
+    def can_evaluate(self, network: Network) -> bool:
+        """Whether there is time for an exact evaluation; worst cases take long, so some rows are tried first."""
+        dataset = self.problem.dataset
+        if not self.problem.is_uncertain or dataset.n_rows <= _TRIED or math.isinf(self.budget.time_limit):
+            return True
+        radii = None if dataset.radii is None else dataset.radii[:_TRIED]
+        first = Dataset(dataset.X[:_TRIED], dataset.y[:_TRIED], dataset.weights[:_TRIED], radii)
+        begin = self.budget.elapsed
+        replace(self.problem, dataset=first).price(network)
+        seconds = (self.budget.elapsed - begin) * dataset.n_rows / _TRIED
+        if seconds > self.budget.remaining:
+            self.note(self.stage, f"left out, since its worst case takes about {seconds:.0f} s to evaluate")
+        return seconds <= self.budget.remaining
 
     def has_time_to(self, stage: str) -> bool:
         """Begin a stage that takes as long as some evaluations, if there is time for it; otherwise say that not."""
