@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -16,6 +17,7 @@ from stepnet.constructions.linear import constant_network
 from stepnet.estimators.checkpoint import Checkpoint, Reached
 from stepnet.methods.base import Method
 from stepnet.methods.journal import logger
+from stepnet.methods.learn import Learn
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
@@ -24,7 +26,9 @@ from stepnet.runtime.limits import Budget
 from stepnet.runtime.memory import require
 from stepnet.runtime.parallel import in_order
 from stepnet.runtime.progress import Callback, Progress
+from stepnet.search.descent.descent import KERNELS
 
+_COMPILING = 0.5  # of the time, at most, if kernels are not compiled yet
 _SCORED = 10_000  # rows that tell how hard pairs are
 _EVALUATION, _JOINING = 5e-8, 2e-4  # seconds per row and neuron of a vote, and per network in it
 
@@ -117,6 +121,8 @@ def train_pairs(
     is_open = [one is None or not one.is_final for one in before]
     open_pairs = [number for number in pairs.hardest_first() if is_open[number]]
     n_done = len(pairs) - len(open_pairs)
+    if isinstance(method, Learn):  # the first pairs do not wait for kernels in vain, each for its share of the time
+        KERNELS.is_done(_COMPILING * min(budget.remaining, threading.TIMEOUT_MAX))
 
     def tasks() -> Iterator[tuple[Any, ...]]:
         for place, number in enumerate(open_pairs):
