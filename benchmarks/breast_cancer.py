@@ -26,10 +26,14 @@ def main() -> None:
     kernels_ready(60)
     X, y = load_breast_cancer_wisconsin(return_X_y=True)
     X_train, _, y_train, _ = train_test_split(X, y, test_size=0.2, random_state=42)
-    StepClassifier(hidden=(1,), random_state=0, time_limit=20).fit(X_train[:40], y_train[:40])  # compiles the oracle
+    StepClassifier(hidden=(1,), method="prove", random_state=0, time_limit=20).fit(
+        X_train[:40], y_train[:40]
+    )  # compiles the oracle
     lines = []
     for width, balance, seconds in CASES:
-        classifier = StepClassifier(hidden=(width,), class_weight=balance, random_state=0, time_limit=seconds)
+        classifier = StepClassifier(
+            hidden=(width,), class_weight=balance, method="prove", random_state=0, time_limit=seconds
+        )
         classifier.fit(X_train, y_train)
         case = "balanced classes" if balance else "all rows alike"
         lines += [f"{width} neurons, {case}, limit {seconds} s", str(classifier.certificate_)]

@@ -48,15 +48,20 @@ def digits(*classes):
 
 def networks():
     """Name, inputs of the C file, data, estimator."""
-    yield "Breast Cancer, 25 neurons", "floats", breast_cancer(), StepClassifier((25,), time_limit=10, random_state=0)
+    yield (
+        "Breast Cancer, 25 neurons",
+        "floats",
+        breast_cancer(),
+        StepClassifier((25,), method="prove", time_limit=10, random_state=0),
+    )
     learned = StepClassifier((25,), method="learn", time_limit=10, random_state=0)
     yield "digits 4 and 9, 25 learned neurons", "floats", digits(4, 9), learned
     for inputs in ("floats", "integers"):
-        ternary = StepClassifier((8,), weights="ternary", time_limit=10, random_state=0)
+        ternary = StepClassifier((8,), weights="ternary", method="prove", time_limit=10, random_state=0)
         yield f"Breast Cancer, 8 ternary neurons, {inputs}", inputs, breast_cancer(), ternary
     pairs = StepClassifier((10,), method="learn", time_limit=20, random_state=0)
     yield "digits 0 to 4, 10 pairs of 10 neurons", "floats", digits(0, 1, 2, 3, 4), pairs
-    deep = StepClassifier((10, 5), time_limit=10, random_state=0)
+    deep = StepClassifier((10, 5), method="prove", time_limit=10, random_state=0)
     yield "Breast Cancer, 10 and 5 neurons", "floats", breast_cancer(), deep
     yield (
         "Breast Cancer, 9 networks of 25 neurons",

@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 from common import RESULTS
 from stepnet.datasets import load_breast_cancer_wisconsin
 
-COMMAND = [sys.executable, "-m", "stepnet", "fit", "rows.csv", "--target", "y", "--hidden", "2"]
+COMMAND = [sys.executable, "-m", "stepnet", "fit", "rows.csv", "--target", "y", "--hidden", "2", "--method", "prove"]
 COMMAND += ["--checkpoint", "c.json", "--resume", "--time-limit"]
 
 

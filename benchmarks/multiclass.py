@@ -37,7 +37,9 @@ def proven() -> None:
         X, y = load(return_X_y=True)
         for output in ("one_vs_one", "one_hot", "ordinal"):
             for width in (2, 5):
-                classifier = StepClassifier((width,), output=output, random_state=0, time_limit=20).fit(X, y)
+                classifier = StepClassifier((width,), output=output, method="prove", random_state=0, time_limit=20).fit(
+                    X, y
+                )
                 c = classifier.certificate_
                 print(
                     f"{name:5} {output:>11} {width:7} {c.loss:5g} {c.bound:6g} {c.status:>9} "

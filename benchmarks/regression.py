@@ -48,7 +48,7 @@ def planted() -> None:
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(200, 4))
         bits = X @ rng.normal(size=(4, 3)) >= rng.normal(size=3) / 2
-        model = StepRegressor((3,), random_state=0).fit(X, bits @ rng.normal(size=3) + 1.0)
+        model = StepRegressor((3,), method="prove", random_state=0).fit(X, bits @ rng.normal(size=3) + 1.0)
         certificate = model.certificate_
         print(f"{seed:4} {certificate.loss:9.1e} {certificate.status:>9} {certificate.runtime:8.2f}", flush=True)
 

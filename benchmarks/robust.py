@@ -29,10 +29,10 @@ SEEDS = range(10)
 ORDERS = {"l1": 1, "l2": 2, "linf": np.inf}
 
 
-def fitted(X, y, ball, hidden=(20,), seconds=10.0, **options):
+def fitted(X, y, ball, hidden=(20,), seconds=10.0, method="prove"):
     begin = time.perf_counter()
-    classifier = StepClassifier(hidden, uncertainty=ball, time_limit=seconds, random_state=0, **options).fit(X, y)
-    certificate = classifier.certificate_
+    classifier = StepClassifier(hidden, uncertainty=ball, method=method, time_limit=seconds, random_state=0)
+    certificate = classifier.fit(X, y).certificate_
     assert certificate.bound <= certificate.loss
     assert all(one.bound <= one.loss for one in classifier.result_.rounds)
     return classifier, time.perf_counter() - begin

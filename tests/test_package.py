@@ -30,7 +30,7 @@ class Missing:
             raise ImportError(f"there is no {name}")
 sys.meta_path.insert(0, Missing())
 from stepnet import StepClassifier
-clf = StepClassifier(hidden=(2,), random_state=0).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+clf = StepClassifier(hidden=(2,), method="prove", random_state=0).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
 print(clf.certificate_.loss, clf.certificate_.status)
 """
     result = run(code)

@@ -79,7 +79,7 @@ def test_solving_again_confirms_only_the_scope_it_proves():
 
 
 def test_unknown_labels_are_not_verified():
-    classifier = StepClassifier(hidden=(2,), random_state=0).fit(XOR, ["neg", "pos", "pos", "neg"])
+    classifier = StepClassifier(hidden=(2,), method="prove", random_state=0).fit(XOR, ["neg", "pos", "pos", "neg"])
     with pytest.raises(InvalidInputError, match="'banana'"):
         classifier.verify(XOR, ["banana", "pos", "pos", "banana"])
 
@@ -123,7 +123,7 @@ def test_a_bound_for_all_networks_is_preferred_where_it_serves():
 @pytest.mark.parametrize("scale", [1e170, 1e-170])
 def test_margin_and_decision_survive_extreme_units(scale):
     X = np.array(XOR) * scale
-    classifier = StepClassifier(hidden=(2,), random_state=0, time_limit=20).fit(X, [0, 1, 1, 0])
+    classifier = StepClassifier(hidden=(2,), method="prove", random_state=0, time_limit=20).fit(X, [0, 1, 1, 0])
     assert classifier.certificate_.loss == 0
     assert 0.05 * scale < classifier.certificate_.margin < 2 * scale
     network = Network((Layer([[2.0, -2.0]], [0.0]),))
@@ -144,7 +144,7 @@ def test_the_linear_program_leaves_time_for_the_search():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (20_000, 5)) + rng.normal(size=(20_000, 5)) * 0.01
     y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
-    classifier = StepClassifier(hidden=(4,), time_limit=12, random_state=0).fit(X, y)
+    classifier = StepClassifier(hidden=(4,), method="prove", time_limit=12, random_state=0).fit(X, y)
     assert classifier.certificate_.loss < 5_000
     assert classifier.certificate_.runtime < 14
 
@@ -173,7 +173,7 @@ def test_fractional_sides_of_integer_weights_are_rounded():
 def test_constant_columns_that_a_constraint_names_are_kept():
     X, y = np.array([[-2.0, 1], [-1, 1], [1, 1], [2, 1]]), [1, 1, 0, 0]
     heavier = Constraint({(1, 0, 0): 1.0, (1, 0, 1): -1.0}, lower=0.0)
-    model = StepClassifier((), constraints=[heavier], random_state=0).fit(X, y)
+    model = StepClassifier((), method="prove", constraints=[heavier], random_state=0).fit(X, y)
     assert model.certificate_.loss == 0
 
 
@@ -181,7 +181,9 @@ def test_a_constraint_is_measured_by_its_own_weights():
     X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]])
     y = 1e6 * (X[:, 0] > 0.5) - 0.3 * (X[:, 1] > 0.5)
     sides = [Constraint({(2, 0, j): 1.0}, lower=0.5) for j in (0, 1)]
-    model = StepRegressor((2,), constraints=[*sides, Raises(0), Raises(1)], time_limit=10, random_state=0).fit(X, y)
+    model = StepRegressor(
+        (2,), method="prove", constraints=[*sides, Raises(0), Raises(1)], time_limit=10, random_state=0
+    ).fit(X, y)
     assert (model.network_.layers[1].weights >= 0.5 - 1e-8).all()
 
 
@@ -194,7 +196,7 @@ def test_a_direction_is_promised_only_where_it_holds(options):
     labels = y if "output" in options else [1, 1, 1, 0, 0, 0]
     with pytest.raises(InvalidInputError, match="ordinal"):
         StepClassifier((2,), constraints=[Raises(0)], **options).fit(X, labels)
-    ordinal = StepClassifier((2,), constraints=[Raises(0)], output="ordinal", time_limit=5).fit(X, y)
+    ordinal = StepClassifier((2,), constraints=[Raises(0)], output="ordinal", method="prove", time_limit=5).fit(X, y)
     assert (np.diff(ordinal.predict(X)) >= 0).all()
 
 
@@ -206,7 +208,7 @@ def test_constraints_that_could_be_used_up_are_refused():
 
 def test_votes_of_hinges_count_errors():
     X, y = [[0.0], [0.0], [0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1, 0, 1, 2]
-    model = StepClassifier((1,), loss="hinge", time_limit=5, random_state=0).fit(X, y)
+    model = StepClassifier((1,), method="prove", loss="hinge", time_limit=5, random_state=0).fit(X, y)
     assert model.certificate_.bound == 1
     assert model.verify(X, y)
 
@@ -237,7 +239,7 @@ def test_the_fewest_weights_never_cost_a_proven_network():
 
 def test_an_error_leaves_the_estimator_as_it_was():
     X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    model = StepClassifier((1,), random_state=0).fit(X, y)
+    model = StepClassifier((1,), method="prove", random_state=0).fit(X, y)
     model.set_params(method="learn", weights="ternary")
     with pytest.raises(NotAcceptedError):
         model.fit(X, np.array(["a", "b"])[1 - y])

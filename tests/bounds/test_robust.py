@@ -107,9 +107,11 @@ def test_the_heaviest_neuron_handles_what_it_says():
 
 def test_equal_rows_of_one_class_with_different_radii_are_no_conflict():
     X, y = np.array([[0.0], [0.0], [3.0], [3.0]]), np.array([0, 0, 1, 1])
-    classifier = StepClassifier((1,), uncertainty=Ball("linf"), random_state=0).fit(X, y, radius=[0.1, 0.2, 0.1, 0.2])
+    classifier = StepClassifier((1,), method="prove", uncertainty=Ball("linf"), random_state=0).fit(
+        X, y, radius=[0.1, 0.2, 0.1, 0.2]
+    )
     assert (classifier.certificate_.loss, classifier.certificate_.bound) == (0, 0)
-    mixed = StepClassifier((1,), uncertainty=Ball("linf"), random_state=0)
+    mixed = StepClassifier((1,), method="prove", uncertainty=Ball("linf"), random_state=0)
     mixed.fit(X[:3], [0, 1, 0], [3.0, 1.0, 1.0], radius=[0.1, 0.2, 0.3])
     assert mixed.certificate_.loss == 1
 
@@ -132,5 +134,5 @@ def test_polyhedra_on_large_data_and_tiny_weights():
     np.testing.assert_allclose(tiny, 1e-9 * polyhedron.dual_sizes(np.eye(3)), rtol=1e-3)
     X = rng.normal(size=(20, 3)) * 100
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    classifier = StepClassifier((3,), uncertainty=polyhedron, time_limit=1, random_state=0).fit(X, y)
+    classifier = StepClassifier((3,), method="prove", uncertainty=polyhedron, time_limit=1, random_state=0).fit(X, y)
     assert classifier.verify(X, y)

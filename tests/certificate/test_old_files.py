@@ -46,7 +46,9 @@ def test_a_checkpoint_is_resumed(tmp_path):
     path = tmp_path / "checkpoint.json"
     shutil.copy(FILES / "checkpoint.json", path)
     old = json.loads(path.read_text())["parts"]["all"]
-    model = StepClassifier(hidden=(1,), random_state=0, time_limit=5).fit(X, Y, checkpoint=path, resume=True)
+    model = StepClassifier(hidden=(1,), method="prove", random_state=0, time_limit=5).fit(
+        X, Y, checkpoint=path, resume=True
+    )
     assert model.certificate_.loss <= old["loss"]
     assert model.certificate_.bound >= old["bound"]["value"]
 

@@ -10,6 +10,7 @@ from stepnet.bounds.evidence import Stated
 from stepnet.certificate.verify import verify
 from stepnet.errors import InvalidInputError
 from stepnet.methods.exact import Exact
+from stepnet.methods.learn import Learn
 from stepnet.model.network import Layer, Network
 
 
@@ -39,6 +40,19 @@ def test_a_wrong_loss_a_wrong_gap_and_an_invented_bound_are_false(proven):
     assert not verify(problem, network, replace(certificate, gap=0.5))
     assert not verify(problem, network, replace(certificate, status="FEASIBLE"))
     assert not verify(problem, network, replace(certificate, evidence=Stated("made up")))
+
+
+def test_how_a_network_was_trained_is_not_recomputed_but_whether_it_is_optimal_is(proven):
+    problem, network, certificate = proven
+    assert not verify(problem, network, replace(certificate, status="LEARNED"))  # loss and bound meet
+    learned, result = solve(problem, Learn())
+    assert learned.status == "LEARNED"
+    verification = verify(problem, result.network, learned)
+    assert verification
+    assert "true   LEARNED: the loss is above the bound" in str(verification)
+    assert verify(problem, result.network, replace(learned, status="FEASIBLE"))
+    assert not verify(problem, result.network, replace(learned, status="OPTIMAL"))
+    assert not verify(problem, result.network, replace(learned, gap=0.5))
 
 
 @pytest.mark.slow

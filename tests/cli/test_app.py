@@ -134,15 +134,19 @@ BAD = {
     "target as weight": (["fit", "xor.csv", "--target", "mood", "--sample-weight", "mood"], "name another column"),
     "target left out": (["fit", "xor.csv", "--target", "mood", "--drop", "mood"], "name another column"),
     "text to predict": (["fit", "xor.csv", "--target", "mood", "--task", "regression"], "must be finite numbers"),
-    "solver": (["fit", "xor.csv", "--target", "mood", "--solver", "cplex"], "choose one of"),
-    "formulation": (["fit", "xor.csv", "--target", "mood", "--formulation", "x"], "choose one of"),
+    "solver": (["fit", "xor.csv", "--target", "mood", "--method", "prove", "--solver", "cplex"], "choose one of"),
+    "formulation": (["fit", "xor.csv", "--target", "mood", "--method", "exact", "--formulation", "x"], "choose one of"),
+    "no program": (
+        ["fit", "xor.csv", "--target", "mood", "--solver", "scip"],
+        "add --method prove, exact or alternating",
+    ),
     "method": (
         ["fit", "xor.csv", "--target", "mood", "--method", "x"],
         "choose one of prove, learn, search, exact, alternating",
     ),
     "folder": (["fit", "xor.csv", "--target", "mood", "--out", "no/where.json"], "does not exist"),
     "gates": (
-        ["fit", "xor.csv", "--target", "mood", "--hidden", "2,2", "--formulation", "gates"],
+        ["fit", "xor.csv", "--target", "mood", "--hidden", "2,2", "--method", "prove", "--formulation", "gates"],
         "Use formulation='tight'",
     ),
     "model": (["predict", "damaged.json", "xor.csv"], "damaged"),
@@ -240,7 +244,7 @@ def test_three_classes_signs_and_exports(tmp_path):
 def test_numbers_sparsity_and_constraints(tmp_path):
     lines = [f"{a},{b},{10 * (a > 3) - 4 * (b > 2)},{int(a > 3)}" for a in range(8) for b in range(5)]
     (tmp_path / "d.csv").write_text("\n".join(["age,dose,score,ill", *lines]) + "\n")
-    options = ("--task", "regression", "--drop", "ill", "--hidden", "2", "--out", "m.json")
+    options = ("--task", "regression", "--drop", "ill", "--hidden", "2", "--method", "prove", "--out", "m.json")
     result = stepnet("fit", "d.csv", "--target", "score", *options, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "OPTIMAL for all networks: squared error" in result.stdout
@@ -249,7 +253,7 @@ def test_numbers_sparsity_and_constraints(tmp_path):
     assert np.allclose([float(number) for number in predictions], [float(line.split(",")[2]) for line in lines])
     assert stepnet("verify", "m.json", "d.csv", "--target", "score", cwd=tmp_path).returncode == 0
     options = ("--drop", "score", "--hidden", "2", "--raises", "age", "--lowers", "dose", "--sparsity", "fewest")
-    result = stepnet("fit", "d.csv", "--target", "ill", *options, cwd=tmp_path)
+    result = stepnet("fit", "d.csv", "--target", "ill", *options, "--method", "prove", cwd=tmp_path)
     assert "loss 0 of 40" in result.stdout
     assert "2 non-zero weights (the fewest" in result.stdout
     for bad, word in {

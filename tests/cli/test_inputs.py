@@ -53,7 +53,8 @@ def test_encoded_names_that_are_taken(people):
 
 def test_options_from_a_file_have_the_same_names(people):
     (people / "c.toml").write_text(
-        'target = "ill"\nencode = "codes"\n[fit]\nhidden = [2, 2]\nimpute = 0\ntime-limit = 9\n[predict]\njson = true\n'
+        'target = "ill"\nencode = "codes"\n[fit]\n'
+        'hidden = [2, 2]\nmethod = "prove"\nimpute = 0\ntime-limit = 9\n[predict]\njson = true\n'
     )
     result = stepnet("fit", "people.csv", "--config", "c.toml", cwd=people)
     assert result.returncode == 0, result.stderr
@@ -64,6 +65,20 @@ def test_options_from_a_file_have_the_same_names(people):
     assert json.loads(result.stdout)["predictions"] == ["no", "yes", "yes", "no", "yes"]
     (people / "all.toml").write_text('[fit]\ndata = "people.csv"\ntarget = "ill"\ndrop = ["age", "color"]\n')
     assert "no column beside" in stepnet("fit", "--config", "all.toml", cwd=people).stderr
+
+
+def test_many_numbers_as_classes_get_one_line_on_standard_error(tmp_path):
+    lines = [f"{number},{number % 25}" for number in range(100)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,y", *lines]) + "\n")
+    options = ("--target", "y", "--hidden", "1", "--output", "one_hot")
+    result = stepnet("fit", "t.csv", *options, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    (warning,) = (line for line in result.stderr.splitlines() if line.startswith("stepnet: "))
+    assert "the target 'y' has 25 different numbers" in warning
+    assert "--task regression" in warning
+    assert result.stderr.index(warning) == 0  # before the work begins
+    result = stepnet("fit", "t.csv", *options[:4], "--task", "regression", cwd=tmp_path)
+    assert "different numbers" not in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ CASES = {
     "a chosen width": ("--hidden auto --method learn", {"hidden": "auto", "method": "learn"}),
     "search": ("--hidden 2 --method search --time-limit 1", {"hidden": (2,), "method": "search", "time_limit": 1.0}),
     "a formulation": (
-        "--hidden 1 --formulation gates --solver highs",
+        "--hidden 1 --method prove --formulation gates --solver highs",
         {"hidden": (1,), "method": Prove(exact=Exact(formulation="gates", solver="highs", search_share=0.0))},
     ),
     "exact": ("--hidden 1 --method exact --formulation sat", {"hidden": (1,), "method": Exact(formulation="sat")}),

@@ -49,12 +49,12 @@ def test_a_fit_goes_on_with_network_bound_trace_and_time(tmp_path):
 
 def test_a_bound_of_an_earlier_run_is_called_that(tmp_path):
     path, rows, labels = tmp_path / "c.json", X[:30], Y[:30]
-    proven = StepClassifier((1,), random_state=0).fit(rows, labels, checkpoint=path)
+    proven = StepClassifier((1,), method="prove", random_state=0).fit(rows, labels, checkpoint=path)
     assert proven.certificate_.status == "OPTIMAL"
     content = json.loads(path.read_text())
     content["parts"]["all"]["bound"]["evidence"] = {"kind": "conflicts", "targets": "classes", "is_perturbed": False}
     path.write_text(json.dumps(content))  # as if anyone could recompute it
-    again = StepClassifier((1,), random_state=0).fit(rows, labels, checkpoint=path, resume=True)
+    again = StepClassifier((1,), method="prove", random_state=0).fit(rows, labels, checkpoint=path, resume=True)
     assert again.certificate_.bound == proven.certificate_.bound > 0
     assert again.certificate_.claimed_by == "an earlier run"
     checks = again.verify(rows, labels).checks
@@ -75,10 +75,10 @@ def test_a_forged_loss_counts_for_nothing(tmp_path):
 def test_pairs_that_are_finished_are_not_trained_again(tmp_path, monkeypatch):
     path, labels = tmp_path / "c.json", np.arange(120) % 3
     rows = X + 5 * labels[:, None]
-    clf = StepClassifier((1,), random_state=0).fit(rows, labels, checkpoint=path)
+    clf = StepClassifier((1,), method="prove", random_state=0).fit(rows, labels, checkpoint=path)
     assert len(json.loads(path.read_text())["parts"]) == 3
     monkeypatch.setattr("stepnet.estimators.pairs.train_pair", None)
-    again = StepClassifier((1,), random_state=0).fit(rows, labels, checkpoint=path, resume=True)
+    again = StepClassifier((1,), method="prove", random_state=0).fit(rows, labels, checkpoint=path, resume=True)
     assert again.network_ == clf.network_
 
 

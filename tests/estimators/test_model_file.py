@@ -33,12 +33,12 @@ LABELS = ["even", "odd", "odd", "even"]
 
 @pytest.fixture
 def fitted():
-    return StepClassifier(hidden=(2,), random_state=0, time_limit=20).fit(XOR, LABELS)
+    return StepClassifier(hidden=(2,), method="prove", random_state=0, time_limit=20).fit(XOR, LABELS)
 
 
 @pytest.mark.parametrize("labels", [LABELS, [-1, 1, 1, -1], [False, True, True, False]])
 def test_a_saved_model_comes_back_the_same(labels, tmp_path):
-    classifier = StepClassifier(hidden=(2,), random_state=0, time_limit=20).fit(XOR, labels)
+    classifier = StepClassifier(hidden=(2,), method="prove", random_state=0, time_limit=20).fit(XOR, labels)
     stepnet.save(classifier, tmp_path / "model.json")
     again = stepnet.load(tmp_path / "model.json")
     assert again.network_ == classifier.network_
@@ -77,7 +77,9 @@ def test_options_come_back(tmp_path):
     ],
 )
 def test_every_parameter_comes_back_in_working_order(parameters, tmp_path):
-    classifier = StepClassifier(**{"hidden": (2,), "time_limit": 10, "random_state": 0} | parameters).fit(XOR, LABELS)
+    classifier = StepClassifier(
+        **{"hidden": (2,), "method": "prove", "time_limit": 10, "random_state": 0} | parameters
+    ).fit(XOR, LABELS)
     stepnet.save(classifier, tmp_path / "model.json")
     again = stepnet.load(tmp_path / "model.json")
     assert again.verify(XOR, LABELS)
@@ -101,7 +103,7 @@ def test_an_ensemble_comes_back(tmp_path):
 
 def test_classes_that_json_cannot_hold_are_refused(tmp_path):
     days = np.array(["2026-01-01", "2026-01-02", "2026-01-02", "2026-01-01"], dtype="datetime64[D]")
-    classifier = StepClassifier(hidden=(2,), random_state=0, time_limit=10)
+    classifier = StepClassifier(hidden=(2,), method="prove", random_state=0, time_limit=10)
     try:
         classifier.fit(XOR, days)
     except (TypeError, ValueError):
@@ -112,7 +114,7 @@ def test_classes_that_json_cannot_hold_are_refused(tmp_path):
 
 
 def test_a_network_without_hyperplanes_is_saved_as_plain_json(tmp_path):
-    classifier = StepClassifier(hidden=(), time_limit=5).fit([[0.0], [0.0], [0.0]], [0, 0, 1])
+    classifier = StepClassifier(hidden=(), method="prove", time_limit=5).fit([[0.0], [0.0], [0.0]], [0, 0, 1])
     assert classifier.certificate_.margin == np.inf or classifier.certificate_.margin >= 0
     stepnet.save(classifier, tmp_path / "model.json")
     text = (tmp_path / "model.json").read_text()

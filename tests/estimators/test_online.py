@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from stepnet import Constraint, Exact, Hinge, StepAutoencoder, StepClassifier, StepRegressor
+from stepnet import Constraint, Exact, StepAutoencoder, StepClassifier, StepRegressor
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.provers.pool import Pool
 
@@ -20,7 +20,7 @@ def batches(seed, n_rows=24, n_batches=4):
 
 
 def quick(**changes):
-    return StepClassifier(**{"hidden": (1,), "time_limit": 30, "random_state": 0} | changes)
+    return StepClassifier(**{"hidden": (1,), "method": "prove", "time_limit": 30, "random_state": 0} | changes)
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_several_classes_numbers_and_codes_go_on_too():
     votes = quick(hidden=(3,), time_limit=3)
     votes.partial_fit(X[:15], y[:15], classes=[0, 1, 2, 3]).partial_fit(X[15:], y[15:])
     assert votes.certificate_.n_rows == 30
-    numbers = StepRegressor((2,), time_limit=2, random_state=0)
+    numbers = StepRegressor((2,), method="prove", time_limit=2, random_state=0)
     numbers.partial_fit(X[:15], X[:15, 0]).partial_fit(X[15:], X[15:, 0])
     assert numbers.certificate_.loss == numbers.problem(X, X[:, 0]).evaluate(numbers.network_)
     coder = StepAutoencoder(2, random_state=0).partial_fit(X[:15]).partial_fit(X[15:])
@@ -143,7 +143,7 @@ def test_odd_calls_are_named_or_harmless():
         quick().forget([0])
     model = quick().partial_fit(X, y)
     assert model.forget([]).certificate_.n_rows == len(X)
-    numbers = StepRegressor((1,), time_limit=1, random_state=0).partial_fit(X, X[:, 0])
+    numbers = StepRegressor((1,), method="prove", time_limit=1, random_state=0).partial_fit(X, X[:, 0])
     with pytest.raises(InvalidInputError, match="same form"):
         numbers.partial_fit(X, X[:, :1])
 
@@ -151,7 +151,6 @@ def test_odd_calls_are_named_or_harmless():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": Hinge(bound=0.1), "method": "learn"}, "without a bound"),
         ({"loss": "hinge", "hidden": (), "method": "search"}, "hidden layer"),
         ({"loss": "hinge", "weights": "ternary", "method": "search"}, "real weights"),
         ({"loss": "hinge", "threshold": 0.0, "method": "search"}, "learned threshold"),

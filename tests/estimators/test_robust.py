@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import stepnet
-from stepnet import Ball, Polyhedron, Search, StepClassifier, StepEnsembleClassifier, StepRegressor, attack
-from stepnet.errors import InvalidInputError, NotAcceptedError
+from stepnet import Ball, Polyhedron, Prove, Search, StepClassifier, StepEnsembleClassifier, StepRegressor, attack
+from stepnet.errors import InvalidInputError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
 X = X[np.abs(X[:, 0] + X[:, 1]) > 0.3]
 y = np.where(X[:, 0] + X[:, 1] > 0, "up", "down")
-QUICK = {"hidden": (2,), "time_limit": 20, "random_state": 0}
+QUICK = {"hidden": (2,), "method": "prove", "time_limit": 20, "random_state": 0}
 
 
 def test_the_certificate_speaks_of_the_worst_case():
@@ -65,8 +65,8 @@ def test_ensembles_vote_for_the_worst_case():
     assert certificate.nominal_loss <= certificate.loss <= 4
     assert ensemble.verify(X, y)
     assert (attack(ensemble, X, y).radii <= 0.05).sum() <= certificate.loss
-    with pytest.raises((InvalidInputError, NotAcceptedError), match="worst case"):
-        StepEnsembleClassifier(3, method=stepnet.Learn(), uncertainty=ball).fit(X, y)
+    proven = StepEnsembleClassifier(3, hidden=(2,), method=Prove(), uncertainty=ball, random_state=0, time_limit=9)
+    assert proven.fit(X, y).verify(X, y)
     with pytest.raises(InvalidInputError, match="Learn object"):
         StepEnsembleClassifier(3, method=Search()).fit(X, y)
 
@@ -84,7 +84,7 @@ def test_several_classes_by_pairs_are_judged_by_their_vote():
 @pytest.mark.slow
 def test_numbers_and_their_radii():
     numbers = np.floor(X[:, 0])
-    model = StepRegressor((3,), loss="absolute", uncertainty=Ball("l1"), time_limit=4, random_state=0)
+    model = StepRegressor((3,), method="prove", loss="absolute", uncertainty=Ball("l1"), time_limit=4, random_state=0)
     model.fit(X, numbers, radius=np.full(len(X), 0.01))
     certificate = model.certificate_
     assert certificate.nominal_loss <= certificate.loss + 1e-12

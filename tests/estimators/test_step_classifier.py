@@ -2,6 +2,7 @@
 
 import pickle
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ LABELS = ["even", "odd", "odd", "even"]
 
 
 def quick(**changes):
-    return StepClassifier(**{"hidden": (2,), "time_limit": 5, "random_state": 0} | changes)
+    return StepClassifier(**{"hidden": (2,), "method": "prove", "time_limit": 5, "random_state": 0} | changes)
 
 
 # Most end after some moves, not after some time: the checks fit twice and compare.
@@ -32,7 +33,7 @@ CHECKED = [
     quick(hidden=(), threshold="layer", method=FEW, time_limit=60),
     quick(output="one_hot", method=FEW, time_limit=60),
     quick(output="ordinal", weights="ternary", activation="sign", method=FEW, time_limit=60),
-    quick(hidden=(25,), method="learn", time_limit=60),
+    StepClassifier(random_state=0),
 ]
 LONG = [quick(uncertainty=Ball("linf", 0.01), method=Search(moves=40, starts=1), time_limit=60)]
 
@@ -214,7 +215,7 @@ def test_bad_solvers_are_noticed_even_if_no_solver_is_needed():
 def test_several_classes_are_proven_saved_and_verified(output, tmp_path):
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    classifier = StepClassifier((5,), output=output, random_state=0, time_limit=30).fit(X, names)
+    classifier = StepClassifier((5,), output=output, method="prove", random_state=0, time_limit=30).fit(X, names)
     certificate = classifier.certificate_
     assert (certificate.loss, certificate.status) == (0, "OPTIMAL")
     assert (classifier.predict(X) == names).all()
@@ -259,15 +260,36 @@ def test_class_weights_are_row_weights():
 def test_pairs_are_told_as_they_are_done(capsys):
     X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "c", "d"]
     seen = []
-    StepClassifier(hidden=(1,), random_state=0, verbose=1).fit(X, y, on_incumbent=seen.append)
+    StepClassifier(hidden=(1,), method="prove", random_state=0, verbose=1).fit(X, y, on_incumbent=seen.append)
     assert [(one.stage, one.share) for one in seen[:2]] == [
         ("1 of 6 pairs", 1 / 6),
         ("2 of 6 pairs", 2 / 6),
     ]
     assert len(seen) == 6
     assert "loss -  bound -  gap -  (6 of 6 pairs, 100% done)" in capsys.readouterr().err
-    classifier = StepClassifier(hidden=(1,), random_state=0).fit(X, y, on_incumbent=lambda progress: True)
+    classifier = StepClassifier(hidden=(1,), method="prove", random_state=0).fit(
+        X, y, on_incumbent=lambda progress: True
+    )
     assert classifier.certificate_.stop_reason == "callback"
+
+
+@pytest.mark.parametrize("kind", [int, float, np.uint8])
+@pytest.mark.parametrize("estimator", [StepClassifier((1,), time_limit=1), StepEnsembleClassifier(1, hidden=(1,))])
+def test_many_numbers_as_classes_get_a_warning_before_the_work(estimator, kind):
+    X, y = np.arange(42.0)[:, None], np.arange(42) % 21
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match=r"21 different numbers.*use StepRegressor"):
+            estimator.fit(X, y.astype(kind))
+    assert not hasattr(estimator, "network_")
+
+
+def test_many_words_and_few_numbers_as_classes_are_nothing_special():
+    X, y = np.arange(42.0)[:, None], np.arange(42) % 21
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        StepClassifier((1,), output="one_hot", random_state=0).fit(X, [f"class {code}" for code in y])
+        StepClassifier((1,), output="one_hot", random_state=0).fit(X, y % 20)
 
 
 def test_an_ensemble_of_several_classes_votes_on_every_pair():
@@ -286,8 +308,6 @@ def test_an_ensemble_of_several_classes_votes_on_every_pair():
         ({"activation": "relu"}, "Staircase"),
         ({"activation": Staircase((0, 1, 2)), "threshold": "layer"}, "its own thresholds"),
         ({"weights": ("real", "ternary", "real")}, "one entry per layer"),
-        ({"method": "learn", "output": "ordinal"}, "'one_hot'"),
-        ({"method": "learn", "activation": Staircase((0, 1, 2))}, "steps and signs"),
     ],
 )
 def test_wrong_combinations_say_what_would_do(parameters, message):

@@ -17,7 +17,7 @@ from stepnet.errors import InvalidInputError, NotAcceptedError
 
 
 def quick(**changes):
-    return StepRegressor(**{"hidden": (2,), "time_limit": 3, "random_state": 0} | changes)
+    return StepRegressor(**{"hidden": (2,), "method": "prove", "time_limit": 3, "random_state": 0} | changes)
 
 
 CHECKED = [
@@ -44,7 +44,7 @@ def planted(seed, n_outputs=1):
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_planted_steps_are_recovered(loss, n_outputs):
     X, y = planted(0, n_outputs)
-    regressor = StepRegressor((3,), loss=loss, random_state=0).fit(X, y)
+    regressor = StepRegressor((3,), loss=loss, method="prove", random_state=0).fit(X, y)
     assert regressor.certificate_.loss < 1e-9
     assert regressor.certificate_.status == "OPTIMAL"
     np.testing.assert_allclose(regressor.predict(X), y, atol=1e-6)
@@ -120,9 +120,7 @@ def test_a_wrong_claim_is_found_out():
         ({"loss": "hinge"}, "'squared', 'absolute'"),
         ({"weights": ("ternary", "ternary")}, "'real' as the last"),
         ({"sparsity": "fewest", "method": "exact"}, "misclassified rows"),
-        ({"sparsity": 3, "method": "learn"}, "no sparsity"),
         ({"sparsity": 3, "method": "search"}, "last layer"),
-        ({"weights": "ternary", "method": "learn"}, "real weights"),
         ({"method": Exact(formulation="gates")}, "formulation='tight'"),
         ({"method": Exact(formulation="paper")}, "formulation='tight'"),
         ({"method": Exact(solver="cpsat")}, "solver='highs'"),

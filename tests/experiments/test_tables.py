@@ -33,6 +33,12 @@ def test_table_1_has_the_papers_numbers_and_the_verdict_on_the_solvers_claim():
     assert one["11 Seconds"] == "20"  # a time-out counts as the limit
 
 
+def test_a_network_for_new_rows_is_not_judged_by_a_gap():
+    results = made_up_results(change=lambda cell: {"status": "LEARNED"} if cell.method == "learn" else {})
+    one = line(table(results, "table1"), "stepnet learn", "25")
+    assert (one["4 Gap %"], one["5 claimed"], one["10 Status"]) == ("–", "–", "LEARNED")
+
+
 def test_tables_have_a_line_for_every_method_and_width():
     results = made_up_results()
     for key in ("table1", "table2"):

@@ -33,7 +33,7 @@ def test_the_time_limit_ends_with_a_verified_network_and_a_bound():
 
 def test_ctrl_c_keeps_the_best_network():
     X, y = make_paper_random(2, n_rows=20)
-    classifier = StepClassifier((20,), uncertainty=Ball("linf", 0.8), time_limit=60, random_state=0)
+    classifier = StepClassifier((20,), method="prove", uncertainty=Ball("linf", 0.8), time_limit=60, random_state=0)
     timer = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     classifier.fit(X, y)
@@ -60,7 +60,7 @@ def test_masters_have_the_points_of_their_rows():
     master = master_problem(problem, [X, block])
     assert master.dataset.n_rows == 21
     assert master.scenarios.owners[-1] == 3
-    network = StepClassifier((5,), random_state=0, time_limit=5).fit(X, problem.dataset.y).network_
+    network = StepClassifier((5,), method="prove", random_state=0, time_limit=5).fit(X, problem.dataset.y).network_
     wrong = network.predict(X) != problem.dataset.y
     wrong[3] |= network.predict(block[3:4])[0] != problem.dataset.y[3]
     assert master.evaluate(network) == wrong.sum()
@@ -104,7 +104,6 @@ def test_what_is_not_taken_is_named(call, error, message):
         ({"uncertainty": Ball()}, {"radius": [0.1, -1, 0, 0]}, "not negative"),
         ({"uncertainty": Ball()}, {"radius": [0.1, np.nan, 0, 0]}, "finite"),
         ({}, {"radius": 0.1}, "uncertainty=Ball"),
-        ({"uncertainty": Ball("linf", 0.1), "method": "learn"}, {}, "method='prove'"),
         ({"uncertainty": Ball("linf", 0.1), "method": "alternating"}, {}, "method='prove'"),
         ({"uncertainty": Ball("linf", 0.1), "method": "exact", "weights": "ternary"}, {}, "method='search'"),
         ({"uncertainty": Ball("linf", 0.1), "sparsity": "fewest"}, {}, "number of non-zero"),
@@ -112,7 +111,7 @@ def test_what_is_not_taken_is_named(call, error, message):
 )
 def test_bad_uncertainty_is_named_and_nothing_is_fitted(options, fit, message):
     X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]
-    classifier = StepClassifier(**{"hidden": (2,), "time_limit": 5} | options)
+    classifier = StepClassifier(**{"hidden": (2,), "method": "prove", "time_limit": 5} | options)
     with pytest.raises((InvalidInputError, NotAcceptedError), match=message):
         classifier.fit(X, y, **fit)
     assert not hasattr(classifier, "network_")
@@ -120,7 +119,9 @@ def test_bad_uncertainty_is_named_and_nothing_is_fitted(options, fit, message):
 
 def test_overlapping_balls_are_no_error_but_a_bound():
     X, y = [[0.0], [1.0], [5.0]], [0, 1, 1]
-    certificate = StepClassifier((1,), uncertainty=Ball("linf", 0.7), random_state=0).fit(X, y).certificate_
+    certificate = (
+        StepClassifier((1,), method="prove", uncertainty=Ball("linf", 0.7), random_state=0).fit(X, y).certificate_
+    )
     assert (certificate.status, certificate.loss, certificate.bound) == ("OPTIMAL", 1.0, 1.0)
     assert certificate.evidence == Conflicts(is_perturbed=True)
     assert "worst-case loss 1 of 3" in str(certificate)
@@ -129,7 +130,7 @@ def test_overlapping_balls_are_no_error_but_a_bound():
 
 def test_radii_of_rows_count_and_belong_to_the_data():
     X, y = np.array([[0.0], [1.0], [5.0]]), [0, 1, 1]
-    classifier = StepClassifier((1,), uncertainty=Ball("linf"), random_state=0)
+    classifier = StepClassifier((1,), method="prove", uncertainty=Ball("linf"), random_state=0)
     classifier.fit(X, y, radius=[0.7, 0.1, 0.1])
     assert classifier.certificate_.loss == 0
     assert classifier.verify(X, y, radius=[0.7, 0.1, 0.1])
@@ -138,7 +139,7 @@ def test_radii_of_rows_count_and_belong_to_the_data():
     with pytest.raises(InvalidInputError, match="after a fit with radius="):
         classifier.partial_fit([[2.0]], [1])
     assert classifier.fit(X, y, radius=0.7).certificate_.loss == 1
-    same = StepClassifier((1,), uncertainty=Ball("linf", 0.2), random_state=0).partial_fit(X, y)
+    same = StepClassifier((1,), method="prove", uncertainty=Ball("linf", 0.2), random_state=0).partial_fit(X, y)
     assert same.partial_fit([[0.3]], [1]).certificate_.loss == 1
 
 
@@ -152,7 +153,7 @@ def test_generation_alone_finishes_the_paper_s_data(width, radius):
 
 
 def test_the_plan_of_a_master_counts_its_points():
-    classifier = StepClassifier(hidden=(2,), uncertainty=Ball("linf", 0.1))
+    classifier = StepClassifier(hidden=(2,), method="prove", uncertainty=Ball("linf", 0.1))
     problem = classifier.problem([[0.0], [1.0], [2.0]], [0, 1, 0])
     plan, rows = Exact().plan(problem), problem.dataset.X
     nominal = plan.for_master(nominal_master(problem))

@@ -1,13 +1,27 @@
 """Learn: accurate on new rows, deterministic, at any depth, and honest about its loss."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 
+from climbers import CASES, made
 from conftest import make_problem, solve
-from stepnet import Learn, Search, StepClassifier
-from stepnet.errors import NotAcceptedError
+from stepnet import (
+    Ball,
+    Hinge,
+    Learn,
+    Search,
+    Staircase,
+    StepAutoencoder,
+    StepClassifier,
+    StepEnsembleClassifier,
+    StepRegressor,
+)
+from stepnet.certificate.certificate import Certificate
+from stepnet.methods.registry import METHODS, method_of
 from stepnet.search.descent.descent import shared_thresholds
 
 X, Y = make_classification(600, 6, n_informative=4, flip_y=0.05, random_state=1)
@@ -18,9 +32,51 @@ def test_learns_at_any_depth(hidden):
     X_train, X_test, y_train, y_test = train_test_split(X, Y, random_state=0)
     classifier = StepClassifier(hidden=hidden, method="learn", random_state=0).fit(X_train, y_train)
     assert classifier.score(X_test, y_test) > 0.7
-    assert classifier.certificate_.status == "FEASIBLE"
+    assert classifier.certificate_.status == "LEARNED"
     assert classifier.certificate_.loss == (classifier.predict(X_train) != y_train).sum()
     assert classifier.certificate_.stop_reason == "finished"
+
+
+def test_its_certificate_says_that_it_is_for_new_rows_and_what_is_verified():
+    learned = StepClassifier((2,), random_state=0).fit(X, Y)
+    certificate = learned.certificate_
+    headline = f"LEARNED for new rows: training loss {certificate.loss:g} of 600, verified; bound 0 for all networks"
+    assert str(certificate).splitlines()[0] == headline
+    assert "gap" not in str(certificate)
+    assert "FEASIBLE" not in str(certificate)
+    assert certificate.gap == 1.0  # for programs that read it
+    assert certificate.found_by == "learning"
+    assert Certificate.from_dict(json.loads(json.dumps(certificate.to_dict()))) == certificate
+    numbers = StepRegressor((2,), random_state=0).fit(X, X[:, 0])
+    assert str(numbers.certificate_).startswith("LEARNED for new rows: training squared error ")
+    assert "verified; bound 0 for all networks" in str(numbers.certificate_)
+
+
+def test_a_learned_network_that_meets_its_bound_is_optimal():
+    certificate = StepClassifier((2,), random_state=0).fit([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]).certificate_
+    assert (certificate.status, certificate.loss, certificate.found_by) == ("OPTIMAL", 0, "learning")
+    assert str(certificate).startswith("OPTIMAL for all networks: loss 0 of 4, bound 0, gap 0 %")
+
+
+def test_votes_of_learned_networks_are_learned_and_those_of_searches_are_not():
+    labels = np.digitize(X[:, 0] + X[:, 1] * Y, [-0.5, 0.5])
+    rows = np.round(X)
+    assert StepClassifier((2,), random_state=0).fit(rows, labels).certificate_.status == "LEARNED"
+    assert StepEnsembleClassifier(3, hidden=(2,), random_state=0).fit(rows, labels).certificate_.status == "LEARNED"
+    searched = StepClassifier((1,), weights="ternary", random_state=0, time_limit=8).fit(rows, labels)
+    assert searched.certificate_.status == "FEASIBLE"
+
+
+def test_its_progress_shows_no_gap(capsys):
+    start = StepClassifier((2,), random_state=1).fit(X, Y).network_
+    StepClassifier((2,), random_state=0, verbose=1).fit(X, Y, start=start)
+    StepClassifier((2,), random_state=0, verbose=1).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    shown = capsys.readouterr().err
+    assert "bound 0  (learning)" in shown
+    assert "loss -  bound -  (3 of 3 pairs, 100% done)" in shown
+    assert "gap" not in shown
+    StepClassifier((2,), method=Search(moves=10, starts=1), random_state=0, verbose=1).fit(X, Y)
+    assert "gap" in capsys.readouterr().err
 
 
 def test_the_same_seed_gives_the_same_network_and_another_another():
@@ -49,11 +105,73 @@ def test_constant_and_huge_features_do_no_harm():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"), [({"threshold": 0.0}, "'neuron' or 'layer'"), ({"weights": "ternary"}, "real")]
+    ("parameters", "reason"),
+    [
+        ({"threshold": 0.0}, "descent learns its thresholds, and threshold=0.0 is given"),
+        ({"weights": "ternary"}, "descent takes real weights"),
+        ({"sparsity": 6}, "descent takes no sparsity and no constraints"),
+        ({"uncertainty": Ball("linf", 0.1)}, "descent knows no worst case"),
+        ({"activation": Staircase((0, 1, 2))}, "descent takes steps and signs, no other staircases"),
+        ({"loss": Hinge(bound=0.5)}, "descent takes hinge without a bound"),
+    ],
 )
-def test_what_it_cannot_learn_is_refused_with_a_reason(parameters, message):
-    with pytest.raises(NotAcceptedError, match=message):
-        StepClassifier((5,), method="learn", **parameters).fit(np.round(X), Y)
+def test_what_descent_does_not_take_is_searched_and_the_plan_says_why(parameters, reason):
+    rows, labels = np.round(X[:60]), Y[:60]
+    classifier = StepClassifier((2,), random_state=0, **parameters).fit(rows, labels)
+    plan, certificate = classifier.result_.plan, classifier.certificate_
+    assert plan.refused[0] == ("descent", reason)
+    assert f"  not descent: {reason}" in str(plan).splitlines()
+    assert any(stage.startswith("local search, until ") for stage in plan.stages)
+    assert (certificate.status == "OPTIMAL") == (certificate.loss == certificate.bound)
+    assert certificate.found_by != "learning"
+    assert classifier.verify(rows, labels)
+
+
+def test_what_the_search_does_not_take_either_is_proven():
+    numbers = StepRegressor((1,), sparsity=2, random_state=0, time_limit=20).fit(
+        np.arange(6.0)[:, None], [0, 0, 0, 5, 5, 5]
+    )
+    plan = numbers.result_.plan
+    assert plan.refused[0] == ("descent", "descent takes no sparsity and no constraints")
+    assert [way.name for way in plan.ways] == ["tight"]
+    assert numbers.certificate_.status == "OPTIMAL"
+
+
+def test_a_search_takes_a_share_of_the_time_and_says_so(monkeypatch):
+    rows = np.round(X)
+    classifier = StepClassifier((4,), weights="ternary", time_limit=4, random_state=0)
+    monkeypatch.setattr("stepnet.methods.learn._MOVES", 10**9)
+    certificate = classifier.fit(rows, Y).certificate_
+    assert certificate.stop_reason == "time"
+    assert certificate.loss == (classifier.predict(rows) != Y).sum()
+
+
+def test_a_callback_ends_the_search_too():
+    seen = []
+    classifier = StepClassifier((4,), weights="ternary", random_state=0)
+    classifier.fit(np.round(X), Y, on_incumbent=lambda now: bool(seen.append(now)) or now.stage == "local search")
+    assert classifier.certificate_.stop_reason == "callback"
+    assert sum(progress.stage == "local search" for progress in seen) == 1
+
+
+def test_any_problem_that_a_method_takes_is_taken_by_the_default():
+    uncertain = [made(name, uncertainty=Ball("linf", 0.1)) for name in CASES]
+    for problem in (*map(made, CASES), *uncertain):
+        taken = [method for method in METHODS if method_of(method).accepts(problem)]
+        assert "learn" in taken or not taken, problem
+
+
+@pytest.mark.parametrize("estimator", [StepClassifier, StepRegressor, StepAutoencoder])
+def test_it_is_the_default(estimator):
+    assert estimator().method == "learn"
+
+
+def test_the_fewest_weights_are_few_without_a_proof_too():
+    some = StepClassifier((3,), weights="real", sparsity="fewest", random_state=0).fit(X[:80], Y[:80])
+    many = StepClassifier((3,), method=Search(moves=2_000, starts=2), random_state=0).fit(X[:80], Y[:80])
+    assert some.certificate_.loss <= many.certificate_.loss
+    assert some.certificate_.n_weights < many.certificate_.n_weights
+    assert some.certificate_.weights_bound == 0
 
 
 def test_the_time_limit_ends_it_early():

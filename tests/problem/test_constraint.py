@@ -46,7 +46,7 @@ def test_scores_of_a_fit_rise_with_the_input_only():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     y = (X[:, 0] + 0.5 * rng.normal(size=40) > 0) ^ (rng.random(40) < 0.1)
-    classifier = StepClassifier((3,), constraints=[Raises(0)], time_limit=5, random_state=0).fit(X, y)
+    classifier = StepClassifier((3,), method="prove", constraints=[Raises(0)], time_limit=5, random_state=0).fit(X, y)
     steps = np.linspace(-3, 3, 50)
     for other in (-1.0, 0.0, 1.0):
         answers = classifier.predict(np.column_stack([steps, np.full(50, other)])).astype(int)
@@ -116,4 +116,6 @@ def test_outputs_that_are_numbers_take_any_constraint():
     regressor = StepRegressor((2,), constraints=[limited], method="exact", random_state=0).fit(X, y)
     assert regressor.network_.layers[1].weights.sum() <= 4.0 + 1e-6
     assert regressor.certificate_.loss > 0
-    assert StepRegressor((2,), random_state=0).fit(X, y).certificate_.loss == pytest.approx(0, abs=1e-12)
+    assert StepRegressor((2,), method="prove", random_state=0).fit(X, y).certificate_.loss == pytest.approx(
+        0, abs=1e-12
+    )

@@ -124,7 +124,7 @@ def test_a_claim_that_is_left_open_does_not_count_as_checked(proof):
 def test_other_neurons_than_steps_do_not_count(tmp_path):
     """One neuron with two thresholds makes no error on XOR, one step does."""
     X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [0, 1, 1, 0]
-    classifier = StepClassifier(hidden=(2,)).fit(X, y)
+    classifier = StepClassifier(hidden=(2,), method="prove").fit(X, y)
     classifier.save_proof(tmp_path / "proof", X, y)
     layers = (Layer([[1.0, 1.0]], [[0.5, 1.5]], Staircase([0, 1, 0])), Layer([[1.0]], [0.5]))
     assert (Network(layers).predict(X) == y).all()
@@ -156,7 +156,7 @@ def test_a_damaged_file_is_a_false_proof_and_no_traceback(copy, name, text):
 
 def test_loss_zero_needs_no_gates(tmp_path):
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    classifier = StepClassifier(hidden=(2,)).fit(X, [0, 1, 1, 0])
+    classifier = StepClassifier(hidden=(2,), method="prove").fit(X, [0, 1, 1, 0])
     classifier.save_proof(tmp_path / "proof", X, [0, 1, 1, 0])
     assert verify_proof(tmp_path / "proof")
     assert not list((tmp_path / "proof").glob("gate*"))
@@ -166,7 +166,7 @@ def test_loss_zero_needs_no_gates(tmp_path):
 def test_weights_of_rows_and_other_widths(tmp_path, hidden):
     X, y = rows(12, 1, seed=3)
     weights = np.random.default_rng(0).choice([0.5, 1.0, 2.5], 12)
-    classifier = StepClassifier(hidden=hidden, time_limit=60).fit(X, y, weights)
+    classifier = StepClassifier(hidden=hidden, method="prove", time_limit=60).fit(X, y, weights)
     assert classifier.certificate_.loss > 0
     classifier.save_proof(tmp_path / "proof", X, y, weights)
     assert verify_proof(tmp_path / "proof")
@@ -231,7 +231,7 @@ def test_where_time_is_short_a_smaller_bound_is_proven(tmp_path, monkeypatch):
 def test_ctrl_c_while_a_proof_is_written_interrupts_and_leaves_nothing(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-    classifier = StepClassifier(hidden=(1,), random_state=0).fit(X, y)
+    classifier = StepClassifier(hidden=(1,), method="prove", random_state=0).fit(X, y)
     timer = threading.Timer(1.0, os.kill, [os.getpid(), signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
@@ -264,6 +264,6 @@ def test_what_cannot_be_proven_is_not_written(tmp_path):
 
 def test_other_data_than_those_of_the_certificate_are_refused(tmp_path):
     X, y = rows()
-    classifier = StepClassifier(hidden=(1,), time_limit=60).fit(X, y)
+    classifier = StepClassifier(hidden=(1,), method="prove", time_limit=60).fit(X, y)
     with pytest.raises(InvalidInputError, match="not the data of the certificate"):
         classifier.save_proof(tmp_path / "proof", X + 1, y)

@@ -39,6 +39,17 @@ def test_a_false_certificate_is_shown_loudly():
     assert "[!!] This certificate is FALSE. Do not rely on this model: it claims loss 1, but" in text
 
 
+def test_words_of_a_learned_network():
+    model = xor((0, 1, 1, 1))
+    model.certificate_ = dataclasses.replace(model.certificate_, status="LEARNED")
+    text = " ".join(to_text(Report.of(model, (SQUARE, [0, 1, 1, 1], None))).split())
+    assert "LEARNED means that the network was trained for new rows, and not for the smallest training loss" in text
+    assert "Among all networks of this architecture none has a training loss below 0." in text
+    assert "FEASIBLE" not in text
+    assert "How the fit went" not in text  # loss and bound were not meant to meet
+    assert "Certificate checked." in text
+
+
 def test_words_of_a_bound_that_a_solver_claims():
     model = xor((0, 1, 1, 1))
     assert model.certificate_.loss == 1

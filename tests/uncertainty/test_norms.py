@@ -208,11 +208,13 @@ def test_training_says_what_a_norm_does_not_have(bare):
     X = rng.normal(size=(30, 2))
     X = X[np.abs(X[:, 0]) > 0.5]
     y = (X[:, 0] > 0).astype(int)
-    fitted = StepClassifier((1,), uncertainty=Ball(bare("linf"), 0.2), time_limit=60, random_state=0).fit(X, y)
+    fitted = StepClassifier(
+        (1,), method="prove", uncertainty=Ball(bare("linf"), 0.2), time_limit=60, random_state=0
+    ).fit(X, y)
     assert (fitted.certificate_.loss, fitted.certificate_.uncertainty) == (0, "bare linf ball of radius 0.2")
     assert "bare linf ball of radius 0.2, whose norm has no dual_form" in fitted.result_.ways[0]
     assert attack(fitted, X, y, norm="linf").radii.min() >= 0.2 * (1 - 1e-9)
-    known = StepClassifier((1,), uncertainty=Ball("linf", 0.2), time_limit=60, random_state=0).fit(X, y)
+    known = StepClassifier((1,), method="prove", uncertainty=Ball("linf", 0.2), time_limit=60, random_state=0).fit(X, y)
     assert not any("dual_form" in way for way in known.result_.ways)
 
 

@@ -18,6 +18,8 @@ from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.uncertainty.sets import Uncertainty
 
+Status = Literal["OPTIMAL", "FEASIBLE", "LEARNED"]
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -33,7 +35,9 @@ class Certificate:
         No network within ``scope`` has a smaller loss.
     gap : float
         (loss - bound) / loss, 0 if they are equal.
-    status : "OPTIMAL" or "FEASIBLE"
+    status : "OPTIMAL", "FEASIBLE" or "LEARNED"
+        OPTIMAL if loss and bound meet. Otherwise LEARNED for a network that was trained for new rows, so that its loss
+        was never meant to be the smallest; FEASIBLE for one whose loss was minimised.
     scope : Scope
         The networks that ``bound`` holds for: all of the architecture (``scope.is_all``), or those whose neurons
         keep a margin from every row when rows, weights and thresholds are scaled to [-1, 1].
@@ -76,7 +80,7 @@ class Certificate:
     measure: str
     bound: float
     gap: float
-    status: Literal["OPTIMAL", "FEASIBLE"]
+    status: Status
     scope: Scope
     evidence: Evidence
     found_by: str
@@ -117,9 +121,8 @@ class Certificate:
 
     def __str__(self) -> str:
         claimed = f", claimed by {self.claimed_by}" if self.claimed_by else ""
-        loss = f"{'worst-case ' if self.uncertainty else ''}{self._measured(self.loss)}"
         lines = [
-            f"{self.status} for {self.scope}: {loss}, bound {self.bound:.6g}, gap {100 * self.gap:.3g} %",
+            self._headline(),
             f"  proof    {self.proof}{claimed}",
             f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
             f"  network  {self.n_weights} non-zero weights{self._fewest()}, margin {self.margin_in_words}",
@@ -130,6 +133,12 @@ class Certificate:
             rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
             lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
         return "\n".join(lines)
+
+    def _headline(self) -> str:
+        loss = f"{'worst-case ' if self.uncertainty else ''}{self._measured(self.loss)}"
+        if self.status == "LEARNED":
+            return f"LEARNED for new rows: training {loss}, verified; bound {self.bound:.6g} for {self.scope}"
+        return f"{self.status} for {self.scope}: {loss}, bound {self.bound:.6g}, gap {100 * self.gap:.3g} %"
 
     def _measured(self, loss: float) -> str:
         if self.counts_errors:
@@ -185,6 +194,13 @@ def _current(data: Any) -> Any:
     }
 
 
+def status_of(problem: Problem, loss: float, bound: float, *, is_learned: bool) -> Status:
+    """What the status of a certificate must be."""
+    if problem.accuracy.are_equal(loss, bound):
+        return "OPTIMAL"
+    return "LEARNED" if is_learned else "FEASIBLE"
+
+
 def certify(problem: Problem, result: Result, budget: Budget | None = None) -> Certificate:
     """The certificate of a result; its loss is that of :meth:`Problem.evaluate`, not what the result says.
 
@@ -201,7 +217,7 @@ def certify(problem: Problem, result: Result, budget: Budget | None = None) -> C
         measure=problem.loss.measure,
         bound=bound,
         gap=problem.accuracy.gap(loss, bound),
-        status="OPTIMAL" if problem.accuracy.are_equal(loss, bound) else "FEASIBLE",
+        status=status_of(problem, loss, bound, is_learned=result.is_learned),
         scope=result.bound.scope,
         evidence=result.bound.evidence,
         found_by=result.found_by,

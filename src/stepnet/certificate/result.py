@@ -33,6 +33,7 @@ class Result:
     ways: tuple[str, ...] = ()  # the exact methods that were tried, and why
     points: Points = field(default=(), repr=False)  # the trace in short, including the runs that this one resumes
     plan: Any = field(default=None, repr=False)  # what the method planned to do
+    is_learned: bool = False  # trained for new rows, not for the smallest loss
 
 
 def points_of(trace: Sequence[Progress]) -> Points:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepnet.bounds.conflicts import conflict_bound
-from stepnet.certificate.certificate import Certificate
+from stepnet.certificate.certificate import Certificate, status_of
 from stepnet.certificate.result import Result
 from stepnet.certificate.verification import Check, Verification
 from stepnet.errors import InvalidInputError
@@ -46,9 +46,12 @@ def require_same_data(problem: Problem, certificate: Certificate) -> None:
 
 
 def _consistency(problem: Problem, certificate: Certificate) -> Check:
-    optimal = problem.accuracy.are_equal(certificate.loss, certificate.bound)
+    is_learned = certificate.status == "LEARNED"  # how a network was trained is known to whoever trained it
+    status = status_of(problem, certificate.loss, certificate.bound, is_learned=is_learned)
     gap = problem.accuracy.gap(certificate.loss, certificate.bound)
-    agrees = certificate.status == ("OPTIMAL" if optimal else "FEASIBLE") and gap == certificate.gap
+    agrees = certificate.status == status and gap == certificate.gap
+    if is_learned:
+        return Check("LEARNED", agrees, f"the loss {'is above' if gap else 'meets'} the bound")
     return Check(f"{certificate.status}, gap {certificate.gap:.6g}", agrees, f"loss and bound give gap {gap:.6g}")
 
 

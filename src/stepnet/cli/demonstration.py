@@ -52,7 +52,7 @@ def demonstrate(out: Path, time_limit: float, report: Path | None, data: Path | 
         tell(f"report written to {report}")
     exit_if_interrupted(three)
 
-    two = StepClassifier(hidden=(2,), time_limit=time_limit, random_state=0)
+    two = StepClassifier(hidden=(2,), method="prove", time_limit=time_limit, random_state=0)
     fit_shown(two, table, None, is_enough=lambda now: now.bound > 0)
     bound = two.certificate_.bound
     heading = "Two neurons cannot do it, whatever their weights:"
@@ -61,7 +61,7 @@ def demonstrate(out: Path, time_limit: float, report: Path | None, data: Path | 
     tell(f"\n{heading}\n\n{two.certificate_}")
     exit_if_interrupted(two)
 
-    learned = StepClassifier(hidden=(3,), method="learn", random_state=0).fit(*training)
+    learned = StepClassifier(hidden=(3,), random_state=0).fit(*training)
     logistic = LogisticRegression(max_iter=1000).fit(*training)
     models = {"prove, 3 neurons": three, "learn, 3 neurons": learned, "logistic regression": logistic}
     lines, compared = [f"{'':19}  training errors  test accuracy"], {}
@@ -87,7 +87,7 @@ def _rows() -> tuple[_Rows, _Rows, InputRows]:
 
 def _three_neurons(table: InputRows, out: Path, time_limit: float) -> StepClassifier:
     """With real weights first, then with integers that are right on the same rows."""
-    classifier = StepClassifier(hidden=(3,), time_limit=time_limit, random_state=0)
+    classifier = StepClassifier(hidden=(3,), method="prove", time_limit=time_limit, random_state=0)
     fit_shown(classifier, table, out)
     exit_if_interrupted(classifier)
     whole = with_integer_weights(classifier.network_, table.X, np.searchsorted(classifier.classes_, table.y))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepnet.cli.output import complain
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
 
@@ -87,6 +88,21 @@ def _targets_of(table: Table, target: str, *, is_number: bool) -> Any:
             f"regression; for classes, group them."
         )
     return labels
+
+
+def tell_of_many_numbers(labels: Any, target: str) -> None:
+    """Say on standard error that numbers become classes, if there are many of them."""
+    import numpy as np
+
+    from stepnet.estimators.classifier import MANY_NUMBERS
+    from stepnet.tables.columns import as_floats
+
+    classes = {str(label) for label in labels.tolist()}
+    if len(classes) > MANY_NUMBERS and np.isfinite(as_floats(list(classes))).all():
+        complain(
+            f"the target {target!r} has {len(classes)} different numbers, and each of them becomes a class. To predict "
+            f"numbers, use --task regression."
+        )
 
 
 def require_two_classes(labels: Any, command: str) -> None:
@@ -208,6 +224,12 @@ def method_of(name: str, formulation: str, solver: str) -> Any:
         raise InvalidInputError(f"--method {name} is not known; choose one of {', '.join(registry.METHODS)}.")
     options = {"formulation": formulation, "solver": solver}
     chosen = {option: value for option, value in options.items() if value != "auto"}
+    if name in ("learn", "search") and chosen:
+        option, value = next(iter(chosen.items()))
+        raise InvalidInputError(
+            f"--{option} {value} is for programs, and --method {name} solves none; add --method prove, exact or "
+            f"alternating."
+        )
     method = registry.method_of(name, **chosen)
     return method if chosen else name
 

@@ -22,6 +22,7 @@ from stepnet.cli.inputs import (
     method_of,
     require_two_classes,
     sparsity_of,
+    tell_of_many_numbers,
     threshold_of,
     training_rows,
     weights_of,
@@ -66,7 +67,7 @@ def fit(
     lowers: options.Lowers = None,
     norm: Annotated[str, typer.Option(help="Norm of perturbations, with --radius: l1, l2 or linf (default).")] = "",
     radius: Annotated[float, typer.Option(help="How far rows may be perturbed; the worst case is trained for.")] = 0.0,
-    method: Annotated[str, typer.Option(help="prove, learn, search, exact or alternating.")] = "prove",
+    method: Annotated[str, typer.Option(help="learn, prove, search, exact or alternating.")] = "learn",
     formulation: options.FormulationName = "auto",
     solver: options.Solver = "auto",
     time_limit: options.TimeLimit = 60,
@@ -94,6 +95,8 @@ def fit(
     check_writable(out)
     is_regression = task == "regression"
     rows = training_rows(data, target, sample_weight, drop, is_number=is_regression, encode=encode, impute=impute)
+    if not is_regression:
+        tell_of_many_numbers(rows.y, target)
     parameters: dict[str, Any] = {
         "hidden": hidden_of(hidden),
         "threshold": threshold_of(threshold),
@@ -152,6 +155,7 @@ def prove(
     classifier = StepClassifier(
         hidden=widths_of(hidden),
         class_weight=class_weight_of(class_weight, rows.y),
+        method="prove",
         time_limit=time_limit,
         random_state=random_state,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 
 _MOST_CLASSES = 1000
+MANY_NUMBERS = 20  # as classes: they are more likely meant as numbers
 
 
 class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
@@ -60,6 +62,13 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         check_classification_targets(y)
         weights = self._all_weights(y, weights)
         self.classes_ = _classes(y if weights is None else y[weights > 0])
+        if self.classes_.dtype.kind in "iuf" and len(self.classes_) > MANY_NUMBERS:
+            warnings.warn(
+                f"y has {len(self.classes_)} different numbers, and each of them becomes a class. To predict numbers, "
+                f"use StepRegressor.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def _targets(self) -> dict[str, Any]:
         return {"dtype": self.classes_.dtype.str, "classes": self.classes_.tolist()}
@@ -158,8 +167,8 @@ def vote_problem(problem: Problem, network: Network) -> Problem:
     return Problem(problem.dataset, Architecture.of_network(network), uncertainty=problem.uncertainty)
 
 
-def vote_result(votes: Problem, network: Network, budget: Budget) -> Result:
-    """The exact loss of a vote, and the bound that holds for every classifier."""
+def vote_result(votes: Problem, network: Network, budget: Budget, *, is_learned: bool) -> Result:
+    """The exact loss of a vote, and the bound that holds for every classifier; ``is_learned``: its members are."""
     loss, bound = votes.evaluate(network), conflict_bound(votes, should_stop=budget.is_used_up)
     reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
-    return Result(network, loss, bound, reason, budget.elapsed)
+    return Result(network, loss, bound, reason, budget.elapsed, is_learned=is_learned)

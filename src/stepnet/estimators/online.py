@@ -19,7 +19,7 @@ from stepnet.estimators.auto_hidden import choose_hidden
 from stepnet.estimators.base import BaseStep, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.methods.base import Method
-from stepnet.methods.learn import Learn
+from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
@@ -84,7 +84,7 @@ class OnlineStep(BaseStep):
     activation: Any = "step"
     sparsity: Any = None
     constraints: Any = None
-    method: str | Method = "prove"
+    method: str | Method = "learn"
     time_limit: float = 60.0
     gap: float = 0.0
     n_jobs: int | None = 1
@@ -126,10 +126,6 @@ class OnlineStep(BaseStep):
             Whether to resume from the checkpoint if it exists; data and options must be the same.
         """
         budget = self._budget()
-        if checkpoint is not None and isinstance(method_of(self.method), Learn):
-            raise InvalidInputError(
-                "method='learn' has no network to keep before it ends; omit the checkpoint, or use method='prove'."
-            )
         with self._all_or_nothing():
             rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
             require(
@@ -147,11 +143,21 @@ class OnlineStep(BaseStep):
                     )
                 self._choose_hidden(Seen.of(rows, targets, weights), radii, budget, on_incumbent)
             problem = self._problem_from(rows, targets, weights, radii)
-            kept = None if checkpoint is None else Checkpoint.opened(checkpoint, self, problem, resume=resume)
+            kept = None
+            if checkpoint is not None:
+                self._require_steps(problem)
+                kept = Checkpoint.opened(checkpoint, self, problem, resume=resume)
             self._solve(problem, budget, start, on_incumbent, kept)
             has_radii = problem.dataset.radii is not None
             self._remember(Seen.of(rows, targets, weights, by_fit=True, has_radii=has_radii), problem)
         return self
+
+    def _require_steps(self, problem: Problem) -> None:
+        """Raise if there is nothing to keep in a checkpoint before the fit ends."""
+        if descends(method_of(self.method), problem):
+            raise InvalidInputError(
+                "method='learn' has no network to keep before it ends; omit the checkpoint, or use method='prove'."
+            )
 
     def forget(self, rows: ArrayLike) -> Self:
         """Drop rows that :meth:`partial_fit` was given and train again, with the current network as warm start.

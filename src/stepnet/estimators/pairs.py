@@ -17,7 +17,7 @@ from stepnet.constructions.linear import constant_network
 from stepnet.estimators.checkpoint import Checkpoint, Reached
 from stepnet.methods.base import Method
 from stepnet.methods.journal import logger
-from stepnet.methods.learn import Learn
+from stepnet.methods.learn import descends
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
@@ -121,7 +121,8 @@ def train_pairs(
     is_open = [one is None or not one.is_final for one in before]
     open_pairs = [number for number in pairs.hardest_first() if is_open[number]]
     n_done = len(pairs) - len(open_pairs)
-    if isinstance(method, Learn):  # the first pairs do not wait for kernels in vain, each for its share of the time
+    is_learned = descends(method, problem)
+    if is_learned:  # the first pairs do not wait for kernels in vain, each for its share of the time
         KERNELS.is_done(_COMPILING * min(budget.remaining, threading.TIMEOUT_MAX))
 
     def tasks() -> Iterator[tuple[Any, ...]]:
@@ -136,7 +137,8 @@ def train_pairs(
 
     def tell() -> None:
         stage = f"{n_done} of {len(pairs)} pairs"
-        progress = Progress(budget.elapsed, math.inf, 0.0, 1.0, stage, share=n_done / len(pairs))
+        share = n_done / len(pairs)
+        progress = Progress(budget.elapsed, math.inf, 0.0, 1.0, stage, share=share, is_learned=is_learned)
         for callback in callbacks:
             if callback(progress):
                 budget.stop("callback")

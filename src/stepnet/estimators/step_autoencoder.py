@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import FLOATS, checked_weights
 from stepnet.estimators.online import OnlineStep
-from stepnet.methods.base import Method
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture, checked_hidden
@@ -73,7 +72,6 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
     hidden: tuple[int, ...] = ()
     decoder: tuple[int, ...] | None = None
     loss: Any = "squared"
-    method: str | Method = "learn"
 
     def fit(  # type: ignore[override]
         self,

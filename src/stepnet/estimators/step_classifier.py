@@ -14,6 +14,7 @@ from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.online import OnlineStep
 from stepnet.estimators.pairs import train_pairs
+from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.model.network import Network
 from stepnet.model.votes import pairwise_votes
@@ -55,8 +56,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
-    method : "prove", "learn", "search", "exact" or a method object, default="prove"
-        ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for accuracy on new data,
+    method : "learn", "prove", "search", "exact" or a method object, default="learn"
+        ``"learn"`` for accuracy on new rows, ``"prove"`` for the smallest training loss with a proof,
         or an object with options such as ``Exact(formulation="tight", solver="scip")``.
     time_limit : float, default=60
         Seconds for the whole fit. The best verified network so far is kept.
@@ -94,7 +95,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     --------
     >>> from stepnet import StepClassifier
     >>> xor = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> clf = StepClassifier(hidden=(2,), random_state=0).fit(xor, ["even", "odd", "odd", "even"])
+    >>> clf = StepClassifier(hidden=(2,), method="prove", random_state=0).fit(xor, ["even", "odd", "odd", "even"])
     >>> clf.certificate_.loss, clf.certificate_.status, clf.certificate_.scope
     (0.0, 'OPTIMAL', 'all networks')
     """
@@ -146,7 +147,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
             networks = train_pairs(problem, n_classes, method, seed, budget, n_jobs, starts, checkpoint, callbacks)
         network = pairwise_votes(networks, n_classes)
         votes = vote_problem(problem, network)
-        self._keep(vote_result(votes, network, budget), votes, budget)
+        self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:

@@ -17,8 +17,7 @@ from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote
 from stepnet.estimators.pairs import Pairs, require_votes, train_pair
 from stepnet.methods.base import Method
 from stepnet.methods.journal import logger
-from stepnet.methods.learn import Learn, better
-from stepnet.methods.prove import Prove
+from stepnet.methods.learn import Learn, better, descends
 from stepnet.model.network import Network
 from stepnet.model.votes import majority, pairwise_votes
 from stepnet.problem.dataset import Dataset
@@ -45,7 +44,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
         Hidden widths of each member.
     method : Learn or None, default=None
         How members are trained; None is ``Learn(strength=0.7)``: members of a vote need less regularisation.
-        With ``uncertainty``, any method object; None is ``Prove()``.
+        With ``uncertainty``, any method object.
     uncertainty : Ball, Polyhedron or None, default=None
         How far rows may be perturbed. Members are then trained for the worst case, each on rows drawn at random,
         and the certificate states the worst case of the vote.
@@ -102,7 +101,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
             self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs)
             network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
             votes = vote_problem(problem, network)
-            self._keep(vote_result(votes, network, budget), votes, budget)
+            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -119,7 +118,7 @@ class StepEnsembleClassifier(BaseStepClassifier):
 
     def _checked_method(self) -> Method:
         is_uncertain = self.uncertainty is not None
-        method: Any = self.method or (Prove() if is_uncertain else Learn(strength=0.7))
+        method: Any = self.method or Learn(strength=0.7)
         if not isinstance(method, Method if is_uncertain else Learn):
             kind = "method object such as Prove()" if is_uncertain else "Learn object"
             raise InvalidInputError(f"method={method!r} must be a {kind}, or None for the default.")
@@ -145,6 +144,7 @@ def _train_members(
     """
     jobs, total = max(1, int(effective_n_jobs(n_jobs))), n_members * len(parts)
     members: list[Network] = []
+    is_learned = descends(method, parts.problem)
 
     def tasks() -> Iterator[tuple[Any, ...]]:
         for place in range(total):
@@ -154,11 +154,11 @@ def _train_members(
             if budget.is_used_up() or budget.remaining <= reserve:
                 return
             # Few rounds of well learned members are better than many; searches and proofs take all they are given.
-            left = len(parts) - number if isinstance(method, Learn) else total - place
+            left = len(parts) - number if is_learned else total - place
             yield parts.part(number), own, method, budget.until(budget.time_limit - reserve), min(1.0, jobs / left)
 
     with budget.catching_interrupts():
-        if isinstance(method, Learn) and not KERNELS.is_done(_COMPILING * min(budget.remaining, threading.TIMEOUT_MAX)):
+        if is_learned and not KERNELS.is_done(_COMPILING * min(budget.remaining, threading.TIMEOUT_MAX)):
             logger.info("members are linear discriminants: the kernels were not compiled in time")
             budget.stop("time")
         for member in in_order(train_member, tasks(), n_jobs):
@@ -174,7 +174,7 @@ def _train_members(
 
 def train_member(problem: Problem, seed: list[int], method: Method, budget: Budget, share: float) -> Network:
     """One member; runs in any thread or process, or on any machine."""
-    if isinstance(method, Learn):
+    if isinstance(method, Learn) and descends(method, problem):
         options, part = method.options, budget.until(budget.elapsed + share * budget.remaining)
         hurries: list[bool] = []
         network = descend_network(

@@ -41,8 +41,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
         Linear constraints on weights.
     uncertainty : Ball, Polyhedron or None, default=None
         How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
-    method : "prove", "learn", "search", "exact", "alternating" or a method object, default="prove"
-        ``"prove"`` for the smallest training loss with a proof, ``"learn"`` for good predictions of new rows.
+    method : "learn", "prove", "search", "exact", "alternating" or a method object, default="learn"
+        ``"learn"`` for good predictions of new rows, ``"prove"`` for the smallest training loss with a proof.
     time_limit : float, default=60
         Seconds for the whole fit. The best verified network so far is kept.
     gap : float, default=0
@@ -69,7 +69,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     Examples
     --------
     >>> from stepnet import StepRegressor
-    >>> stairs = StepRegressor(hidden=(2,), random_state=0).fit([[1], [2], [3], [4], [5]], [7, 7, 2, 2, 4])
+    >>> stairs = StepRegressor(hidden=(2,), method="prove", random_state=0)
+    >>> stairs = stairs.fit([[1], [2], [3], [4], [5]], [7, 7, 2, 2, 4])
     >>> stairs.certificate_.status, stairs.predict([[1], [3], [9]]).round(6).tolist()
     ('OPTIMAL', [7.0, 2.0, 4.0])
     """

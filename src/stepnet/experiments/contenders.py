@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.experiments.as_printed import Claimed, alternate, solve_exactly
 from stepnet.experiments.cell import Cell, CellRows
+from stepnet.methods.base import Method
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
@@ -135,8 +137,8 @@ def _radius(cell: Cell) -> float:
     return cell.radius or RADII[cell.data]
 
 
-def _plain(cell: Cell, **options: Any) -> StepClassifier:
-    return StepClassifier((cell.width,), time_limit=cell.time_limit, random_state=SEED, **options)
+def _plain(cell: Cell, method: str | Method = "prove", **options: Any) -> StepClassifier:
+    return StepClassifier((cell.width,), method=method, time_limit=cell.time_limit, random_state=SEED, **options)
 
 
 def _robust(cell: Cell, **options: Any) -> StepClassifier:
@@ -224,7 +226,7 @@ CONTENDERS: dict[str, Contender] = {
     "dnn_keras": Contender("DNN (Keras)", _keras, lacks=_lacks_keras),
     "dnn_scaled": Contender("DNN, scaled rows", _mlp(is_scaled=True)),
     "prove": Contender("stepnet prove", _ours(_plain)),
-    "learn": Contender("stepnet learn", _ours(lambda cell: _plain(cell, method="learn"))),
+    "learn": Contender("stepnet learn", _ours(partial(_plain, method="learn"))),
     "ensemble": Contender("stepnet ensemble", _ours(_vote)),
     "robust": Contender("stepnet robust", _ours(_robust), takes_limit=True),
     "joint": Contender("joint scenarios", _ours(_joint), takes_limit=True),

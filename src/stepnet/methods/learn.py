@@ -8,15 +8,22 @@ from sklearn.base import BaseEstimator
 
 from stepnet.constructions.discriminants import discriminant_network
 from stepnet.constructions.linear import constant_network
-from stepnet.errors import NotAcceptedError
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
 from stepnet.methods.plan import Plan
+from stepnet.methods.prove import Prove
 from stepnet.methods.run import Run
+from stepnet.methods.search import Search
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.search.descent.descent import KERNELS, DescentOptions, accepts_descent, descend_network
+from stepnet.search.local.local_search import accepts_search, search_kernels
+
+# Of the search for what descent does not take: seconds for hundreds of rows.
+_SHARE = 0.25  # of the time, at most
+_STARTS = 2
+_MOVES, _ROBUST_MOVES = 2_000, 300
 
 _COMPILING = 0.9  # of the time, at most, if kernels are not compiled yet
 _COMPARED = 5_000  # rows on which what was learned in a hurry is compared
@@ -28,6 +35,9 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
 
     Its certificate states the verified training loss and the free bound. If the training loss
     is what matters, use ``Prove``.
+
+    What descent does not take (integer weights, constraints, uncertain rows and others) goes to a local search that
+    ends by itself, or else to ``Prove``; the plan gives the reason.
 
     Parameters
     ----------
@@ -47,12 +57,17 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     strength: float = 1.0
 
     def plan(self, problem: Problem) -> Plan:
-        if not (answer := accepts_descent(problem)):
-            raise NotAcceptedError(answer.reason)
+        if instead := _instead(problem):
+            plan, reason = instead.plan(problem), accepts_descent(problem).reason
+            return replace(plan, refused=(("descent", reason), *plan.refused))
         return Plan.of(problem, "free bounds", f"descent, {self.epochs} passes over the rows")
 
     def work(self, run: Run, start: Network | None = None) -> None:
         self.planned(run)
+        if instead := _instead(run.problem):
+            _leave(run, instead, start)
+            return
+        run.is_learned = True
         begin(run, start, constants=False, separate=False)
         network = None
         if run.compiles(KERNELS, _COMPILING):
@@ -89,3 +104,30 @@ def better(problem: Problem, learned: Network | None) -> Network:
     first = Dataset(dataset.X[:_COMPARED], dataset.y[:_COMPARED], dataset.weights[:_COMPARED])
     sample = replace(problem, dataset=first)
     return rough if sample.price(rough) < sample.price(learned) else learned
+
+
+def descends(method: Method, problem: Problem) -> bool:
+    """Whether a method learns the problem by descent, for new rows."""
+    return isinstance(method, Learn) and bool(accepts_descent(problem))
+
+
+def _instead(problem: Problem) -> Method | None:
+    """The method for what descent does not take: a search if it takes that, else a proof; None for the rest."""
+    if accepts_descent(problem):
+        return None
+    moves = _ROBUST_MOVES if problem.is_uncertain else _MOVES
+    return Search(moves=moves, starts=_STARTS) if accepts_search(problem) else Prove()
+
+
+def _leave(run: Run, method: Method, start: Network | None) -> None:
+    """Leave the work to another method: a proof may take all of the time, a search a share of it."""
+    if isinstance(method, Prove):
+        method.work(run, start)
+        return
+    if run.problem.is_plain:
+        run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5)
+    with run.within(_SHARE):
+        method.work(run, start)
+        is_late = run.budget.elapsed >= run.last_call
+    if is_late:
+        run.journal.trouble = "time"

@@ -49,6 +49,7 @@ class Run:
     found_by: str = ""  # the stage that found the network
     stage: str = "start"  # the current stage, in words that fit after "a network found by"
     share: float | None = None  # how much of the stage is done, if known
+    is_learned: bool = False  # whether the network is trained for new rows, so that its loss need not be the smallest
     evaluation_time: float = 0.0  # of the slowest exact evaluation
 
     # What is known.
@@ -211,7 +212,8 @@ class Run:
 
     def _report(self) -> None:
         bound, elapsed = min(self.bound.value, self.loss), self.budget.elapsed
-        if self.journal.tell(Progress(elapsed, self.loss, bound, self.gap, self.stage, self.network, self.share)):
+        known = (elapsed, self.loss, bound, self.gap, self.stage, self.network, self.share, self.is_learned)
+        if self.journal.tell(Progress(*known)):
             self.budget.stop("callback")
 
     def result(self) -> Result:
@@ -237,4 +239,5 @@ class Run:
             tuple(journal.ways),
             journal.points,
             self.plan,
+            self.is_learned,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from sklearn.base import BaseEstimator
 
@@ -15,7 +16,7 @@ from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
 from stepnet.search.local.local_search import Effort, accepts_search, local_search, search_kernels
-from stepnet.search.polish.polish import centred
+from stepnet.search.polish.polish import centred, polished
 
 
 @dataclass(kw_only=True, repr=False)
@@ -39,15 +40,17 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
     def plan(self, problem: Problem) -> Plan:
         if not (answer := accepts_search(problem)):
             raise NotAcceptedError(answer.reason)
-        return Plan.of(problem, "free bounds and linear separation", "local search")
+        end = f"{self.starts} starts find nothing better" if self.starts else "the time is up"
+        return Plan.of(problem, "free bounds and linear separation", f"local search, until {end}")
 
     def work(self, run: Run, start: Network | None = None) -> None:
         self.planned(run)
         begin(run, start)
         if not run.is_over:
             search_within(run, 1.0, Effort(moves=self.moves, starts=self.starts or 10**9))
+        is_sparse = run.problem.constraints.fewest
         if run.has_time_to("polish"):
-            run.reshape(centred)
+            run.reshape(partial(polished, sparse=True, should_stop=run.must_stop) if is_sparse else centred)
 
 
 # Before an exact answer, for problems that only the general search accepts.

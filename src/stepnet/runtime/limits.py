@@ -101,5 +101,11 @@ class _Part(Budget):
         reason = self.whole.stop_reason if self.whole is not None else None
         return reason or super().stop_reason
 
+    def stop(self, reason: str) -> None:
+        """End the whole fit, not only this part of it."""
+        super().stop(reason)
+        if self.whole is not None:
+            self.whole.stop(reason)
+
     def __getstate__(self) -> dict[str, object]:
         return super().__getstate__() | {"whole": None}

@@ -18,6 +18,7 @@ class Progress:
     stage: str
     network: Any = None  # the best verified network so far
     share: float | None = None  # how much of the stage is done, if known
+    is_learned: bool = False  # whether the network is trained for new rows: then the gap is not what matters
 
 
 # Returns True to end the fit with the best network so far.

@@ -29,10 +29,10 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
 
     def render() -> Grid:
         grid = Grid(box=None, pad_edge=False)
-        for name in ("seconds", "left", "loss", "bound", "gap", "stage"):
+        for name in ("seconds", "left", "loss", "bound", *(("gap",) if _has_gap(latest) else ()), "stage"):
             grid.add_column(name, justify="right", min_width=8, no_wrap=True)
         grid.add_column("", width=24)
-        cells: list[Any] = ["-", "-", "-", "start", ""]
+        cells: list[Any] = ["-"] * 3 + ["start", ""]
         for p in latest[-1:]:
             bar = ProgressBar(total=1.0, completed=p.share, width=24) if p.share is not None else ""
             cells = [*_numbers(p), p.stage, bar]
@@ -47,13 +47,19 @@ def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
 
 def _print_line(progress: Progress) -> None:
     done = "" if progress.share is None else f", {progress.share:.0%} done"
-    loss, bound, gap = _numbers(progress)
-    sys.stderr.write(f"{progress.runtime:8.2f} s  loss {loss}  bound {bound}  gap {gap}  ({progress.stage}{done})\n")
+    names = ("loss", "bound", "gap")
+    numbers = "  ".join(f"{name} {number}" for name, number in zip(names, _numbers(progress), strict=False))
+    sys.stderr.write(f"{progress.runtime:8.2f} s  {numbers}  ({progress.stage}{done})\n")
     sys.stderr.flush()
 
 
 def _numbers(progress: Progress) -> list[str]:
-    """Loss, bound and gap; dashes as long as there is no loss."""
-    if not math.isfinite(progress.loss):
-        return ["-", "-", "-"]
-    return [f"{progress.loss:g}", f"{progress.bound:g}", f"{100 * progress.gap:.1f} %"]
+    """Loss, bound and, unless a network is learned for new rows, gap; dashes as long as there is no loss."""
+    numbers = ["-", "-", "-"]
+    if math.isfinite(progress.loss):
+        numbers = [f"{progress.loss:g}", f"{progress.bound:g}", f"{100 * progress.gap:.1f} %"]
+    return numbers[:2] if progress.is_learned else numbers
+
+
+def _has_gap(latest: list[Progress]) -> bool:
+    return not latest or not latest[-1].is_learned

@@ -170,7 +170,9 @@ def test_numbers_are_trained_for_the_worst_case():
     X = np.linspace(0, 4, 12)[:, None]
     y = (X[:, 0] > 2) * 3.0 + 0.01 * rng.normal(size=12)
     for loss in ("squared", "absolute"):
-        model = StepRegressor((2,), loss=loss, uncertainty=Ball("l2", 0.1), time_limit=6, random_state=0).fit(X, y)
+        model = StepRegressor(
+            (2,), method="prove", loss=loss, uncertainty=Ball("l2", 0.1), time_limit=6, random_state=0
+        ).fit(X, y)
         certificate = model.certificate_
         assert certificate.loss < 1.0
         assert certificate.bound <= certificate.loss + 1e-9

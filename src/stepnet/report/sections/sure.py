@@ -30,6 +30,8 @@ def status_cards(report: Report) -> Iterator[Card]:
         yield Card("Certificate", "FALSE", "a claim does not hold; see below", "bad")
     elif certificate.status == "OPTIMAL":
         yield Card("Status", "OPTIMAL", f"best of {_scope(certificate)}", "good")
+    elif certificate.status == "LEARNED":
+        yield Card("Status", "LEARNED", "trained for new rows")
     else:
         yield Card("Status", "FEASIBLE", "a better network may exist", "open")
     worst = "worst case, " if certificate.uncertainty else ""
@@ -64,7 +66,7 @@ def how_sure(report: Report) -> Section:
         Part("In words", (*false, *map(Paragraph, _words(report.certificate)))),
         Part("What was checked here", tuple(_checks(report))),
     ]
-    if report.trace:
+    if report.trace and report.certificate.status != "LEARNED":  # then loss and bound were not meant to meet
         parts.append(Part("How the fit went", tuple(_how_it_went(report.trace))))
     parts.append(Part("The certificate, field by field", (_fields(report.certificate),)))
     lead = (
@@ -109,6 +111,12 @@ def _meaning(certificate: Certificate) -> str:
     scope = _scope(certificate)
     if certificate.status == "OPTIMAL":
         return f"OPTIMAL means that this cannot be improved: among {scope} none has a smaller loss."
+    if certificate.status == "LEARNED":
+        least = f"Among {scope} none has a training loss below {number(certificate.bound)}."
+        return (
+            "LEARNED means that the network was trained for new rows, and not for the smallest training loss: fitting "
+            f"every training row often makes the answers for new rows worse. {least}"
+        )
     end = f"The fit ended because {_ENDS.get(certificate.stop_reason, certificate.stop_reason)}."
     if certificate.bound <= 0:
         return f"FEASIBLE means that better networks may exist: all that is known is that no loss is below 0. {end}"

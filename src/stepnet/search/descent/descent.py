@@ -46,34 +46,31 @@ class DescentOptions:
 
 
 def accepts_descent(problem: Problem) -> Answer:
-    """Real weights with learned thresholds, steps or signs, and one output per class, or one for two of them."""
+    """Real weights with learned thresholds, steps or signs, and one output per class, or one for two of them.
+
+    If not, the reason is a clause about descent: another method takes its place.
+    """
     architecture = problem.architecture
     if reason := problem.loss.refuses_architecture(architecture):
         return Answer(reason)
     if problem.loss.weighs_answers:
-        return Answer(f"method='learn' knows errors and numbers, not loss={problem.loss.name!r}. Use method='search'.")
+        return Answer(f"descent knows errors and numbers, not loss={problem.loss.name!r}")
     if problem.uncertainty is not None:
-        return Answer("method='learn' knows no worst case. Use method='prove' or 'search' for uncertain rows.")
+        return Answer("descent knows no worst case")
     if problem.constraints.restrict or problem.constraints.fewest:
-        return Answer("method='learn' takes no sparsity and no constraints. Use method='prove' or 'search'.")
+        return Answer("descent takes no sparsity and no constraints")
     if problem.loss.bound is not None and not architecture.output.gives_numbers:
-        return Answer(f"method='learn' takes {problem.loss.name} without a bound. Use method='prove' or 'search'.")
+        return Answer(f"descent takes {problem.loss.name} without a bound")
     if architecture.has_integers:
-        return Answer("method='learn' takes real weights. Use method='prove' or 'search'.")
+        return Answer("descent takes real weights")
     if architecture.hidden and architecture.activation not in (STEP, SIGN):
-        return Answer("method='learn' takes steps and signs. Use method='prove' or 'search' for other staircases.")
+        return Answer("descent takes steps and signs, no other staircases")
     if architecture.output.n_thresholds > 1 or architecture.output.is_unusual:
-        return Answer(
-            "method='learn' takes output='one_hot' or 'one_vs_one'. Use method='prove' for 'ordinal', 'search' for "
-            "others."
-        )
+        return Answer("descent takes output='one_hot' or 'one_vs_one'")
     if architecture.threshold == "layer" and not (architecture.activation == STEP and architecture.output == STEP):
-        return Answer("method='learn' shares thresholds of steps and one output only. Use threshold='neuron'.")
+        return Answer("descent shares thresholds of steps and one output only")
     if architecture.fixed_threshold is not None:
-        return Answer(
-            f"method='learn' learns its thresholds; got threshold={architecture.threshold!r}. "
-            f"Use threshold='neuron' or 'layer', or method='prove'."
-        )
+        return Answer(f"descent learns its thresholds, and threshold={architecture.threshold!r} is given")
     return accepts_width(problem.architecture)
 
 
