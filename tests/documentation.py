@@ -28,6 +28,7 @@ _CHANGING = [
     (r" +[\d.]+ +all networks", " ... all networks"),
     (r"\d+ infeasible subsystems", "... infeasible subsystems"),
     (r"(FEASIBLE .*), bound \d+, gap [\d.]+ %", r"\1, bound ..., gap ... %"),
+    (r"(LEARNED .* training [a-z ]+) [\d.e+-]+", r"\1 ..."),
     (r"(h\d) is on where [^≥≤]*[≥≤] \S+", r"\1 is on where ..."),
     (r"(neurons|regression) +\d+ +[\d.]+ %", r"\1 ... %"),
 ]

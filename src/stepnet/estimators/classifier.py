@@ -24,7 +24,7 @@ from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 
 _MOST_CLASSES = 1000
-MANY_NUMBERS = 20  # as classes: they are more likely meant as numbers
+_MANY_NUMBERS = 20  # as classes: they are more likely meant as numbers
 
 
 class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
@@ -62,10 +62,10 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         check_classification_targets(y)
         weights = self._all_weights(y, weights)
         self.classes_ = _classes(y if weights is None else y[weights > 0])
-        if self.classes_.dtype.kind in "iuf" and len(self.classes_) > MANY_NUMBERS:
+        if self.classes_.dtype.kind in "iuf" and len(self.classes_) > _MANY_NUMBERS:
             warnings.warn(
                 f"y has {len(self.classes_)} different numbers, and each of them becomes a class. To predict numbers, "
-                f"use StepRegressor.",
+                f"use StepRegressor (on the command line: --task regression).",
                 UserWarning,
                 stacklevel=2,
             )

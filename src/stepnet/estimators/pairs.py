@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -26,9 +25,7 @@ from stepnet.runtime.limits import Budget
 from stepnet.runtime.memory import require
 from stepnet.runtime.parallel import in_order
 from stepnet.runtime.progress import Callback, Progress
-from stepnet.search.descent.descent import KERNELS
 
-_COMPILING = 0.5  # of the time, at most, if kernels are not compiled yet
 _SCORED = 10_000  # rows that tell how hard pairs are
 _EVALUATION, _JOINING = 5e-8, 2e-4  # seconds per row and neuron of a vote, and per network in it
 
@@ -122,8 +119,6 @@ def train_pairs(
     open_pairs = [number for number in pairs.hardest_first() if is_open[number]]
     n_done = len(pairs) - len(open_pairs)
     is_learned = descends(method, problem)
-    if is_learned:  # the first pairs do not wait for kernels in vain, each for its share of the time
-        KERNELS.is_done(_COMPILING * min(budget.remaining, threading.TIMEOUT_MAX))
 
     def tasks() -> Iterator[tuple[Any, ...]]:
         for place, number in enumerate(open_pairs):
@@ -136,9 +131,7 @@ def train_pairs(
             yield pairs.part(number), method, seed + number, until, share, start
 
     def tell() -> None:
-        stage = f"{n_done} of {len(pairs)} pairs"
-        share = n_done / len(pairs)
-        progress = Progress(budget.elapsed, math.inf, 0.0, 1.0, stage, share=share, is_learned=is_learned)
+        progress = Progress.of_parts(budget.elapsed, n_done, len(pairs), "pairs", is_learned=is_learned)
         for callback in callbacks:
             if callback(progress):
                 budget.stop("callback")
@@ -161,5 +154,6 @@ def train_pair(
     left = budget.remaining
     part = budget.until(budget.elapsed + share * left) if np.isfinite(left) else budget
     run = Run(problem, part, seed=seed % 2**31)
-    method.work(run, start)
+    with budget.catching_interrupts("keep"):  # another process gets the Ctrl-C of the terminal too
+        method.work(run, start)
     return Reached(run.result().network, run.loss, is_final=run.is_proven)

@@ -49,7 +49,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         the output misses 1 or -1.
     sparsity : int, tuple, "fewest" or None, default=None
         The largest number of non-zero weights in total, output included, or per layer (None: any);
-        ``"fewest"`` finds the fewest with the smallest loss.
+        ``"fewest"`` looks for the fewest with the smallest loss, and ``method="prove"`` proves it.
     constraints : sequence of Constraint, Raises and Lowers, default=None
         Linear constraints on weights, such as ``Raises("age")``: this input may only raise the score.
     uncertainty : Ball, Polyhedron or None, default=None
@@ -70,6 +70,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     verbose : int, default=0
         1 shows progress on standard error: a live line with a bar on a terminal, plain lines elsewhere; 2 also
         prints the plan.
+    on_interrupt : "raise" or "keep", default="raise"
+        Ctrl-C ends the fit with the best verified network so far. ``"raise"`` keeps it and raises
+        KeyboardInterrupt, so that loops around the fit end too; ``"keep"`` returns as usual.
 
     Attributes
     ----------
@@ -112,8 +115,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     ) -> Self:
         """Add rows to those of earlier calls and train on all of them.
 
-        The current network is the warm start and its bound still holds, so the result is that of a fit on all
-        rows, sooner. :meth:`forget` drops rows.
+        The bound of the current network still holds, and unless it was learned it is the warm start: the result is
+        that of a fit on all rows, sooner. :meth:`forget` drops rows.
 
         Parameters
         ----------
@@ -142,12 +145,12 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
             raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
         starts = None if start is None else starts
         method, n_jobs, seed = method_of(self.method), checked_n_jobs(self.n_jobs), self._seed()
-        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
+        with showing(budget.remaining) if self.verbose else nullcontext() as show:
             callbacks = [callback for callback in (show, on_incumbent) if callback is not None]
             networks = train_pairs(problem, n_classes, method, seed, budget, n_jobs, starts, checkpoint, callbacks)
-        network = pairwise_votes(networks, n_classes)
-        votes = vote_problem(problem, network)
-        self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
+            network = pairwise_votes(networks, n_classes)
+            votes = vote_problem(problem, network)
+            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:

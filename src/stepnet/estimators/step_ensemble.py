@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -16,7 +16,6 @@ from stepnet.estimators.base import checked_n_jobs
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
 from stepnet.estimators.pairs import Pairs, require_votes, train_pair
 from stepnet.methods.base import Method
-from stepnet.methods.journal import logger
 from stepnet.methods.learn import Learn, better, descends
 from stepnet.model.network import Network
 from stepnet.model.votes import majority, pairwise_votes
@@ -25,9 +24,9 @@ from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_integer
 from stepnet.runtime.parallel import in_order
-from stepnet.search.descent.descent import KERNELS, descend_network
-
-_COMPILING = 0.8  # of the time, at most, if kernels are not compiled yet
+from stepnet.runtime.progress import Progress
+from stepnet.runtime.view import showing
+from stepnet.search.descent.descent import descend_network
 
 
 @dataclass(eq=False, repr=False)
@@ -56,6 +55,10 @@ class StepEnsembleClassifier(BaseStepClassifier):
         Members trained in parallel; -1 for all cores, None for what joblib is configured for, such as a
         Dask cluster. The networks do not depend on it.
     random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+        1 shows progress on standard error.
+    on_interrupt : "raise" or "keep", default="raise"
+        What Ctrl-C does once the vote of the members so far is kept; see :class:`StepClassifier`.
 
     Attributes
     ----------
@@ -78,6 +81,8 @@ class StepEnsembleClassifier(BaseStepClassifier):
     time_limit: float = 60.0
     n_jobs: int | None = 1
     random_state: Any = None
+    verbose: int = 0
+    on_interrupt: str = "raise"
 
     weights, threshold, gap = "real", "neuron", 0.0  # of every member
     activation, output, loss = "step", "one_vs_one", "misclassified"
@@ -87,21 +92,22 @@ class StepEnsembleClassifier(BaseStepClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, radius: ArrayLike | None = None
     ) -> Self:
         """Train the members and join them; ``radius`` as for :meth:`StepClassifier.fit`."""
-        budget, n_jobs = self._budget(), checked_n_jobs(self.n_jobs)
+        n_jobs = checked_n_jobs(self.n_jobs)
         if not is_integer(self.n_estimators) or self.n_estimators < 1:
             raise InvalidInputError(f"n_estimators={self.n_estimators!r} must be a positive integer, such as 9.")
         method = self._checked_method()
-        with self._all_or_nothing():
+        with self._training() as budget:
             problem = self._problem(X, y, sample_weight, radius)
             seed, n_classes = self._seed(), len(self.classes_)
             if n_classes > 2:
                 require_votes(problem, n_classes, self.n_estimators)
             parts = _Whole(problem) if n_classes == 2 else Pairs(problem, n_classes)
             method.plan(parts.part(0))
-            self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs)
-            network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
-            votes = vote_problem(problem, network)
-            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
+            with showing(budget.remaining) if self.verbose else nullcontext() as show:
+                self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs, show)
+                network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
+                votes = vote_problem(problem, network)
+                self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -136,7 +142,13 @@ class _Whole(Pairs):
 
 
 def _train_members(
-    parts: Pairs, n_members: int, method: Method, seed: int, budget: Budget, n_jobs: int | None
+    parts: Pairs,
+    n_members: int,
+    method: Method,
+    seed: int,
+    budget: Budget,
+    n_jobs: int | None,
+    show: Callable[[Progress], None] | None,
 ) -> list[Network]:
     """Rounds of one network per pair; an interrupt or the time limit keeps the rounds that are complete.
 
@@ -157,14 +169,12 @@ def _train_members(
             left = len(parts) - number if is_learned else total - place
             yield parts.part(number), own, method, budget.until(budget.time_limit - reserve), min(1.0, jobs / left)
 
-    with budget.catching_interrupts():
-        if is_learned and not KERNELS.is_done(_COMPILING * min(budget.remaining, threading.TIMEOUT_MAX)):
-            logger.info("members are linear discriminants: the kernels were not compiled in time")
-            budget.stop("time")
-        for member in in_order(train_member, tasks(), n_jobs):
-            members.append(member)
-            if budget.is_used_up():
-                break
+    for member in in_order(train_member, tasks(), n_jobs):
+        members.append(member)
+        if show is not None:
+            show(Progress.of_parts(budget.elapsed, len(members), total, "members", is_learned=is_learned))
+        if budget.is_used_up():
+            break
     if len(members) < total:
         budget.stop("time")
     if len(members) < len(parts):
@@ -177,14 +187,15 @@ def train_member(problem: Problem, seed: list[int], method: Method, budget: Budg
     if isinstance(method, Learn) and descends(method, problem):
         options, part = method.options, budget.until(budget.elapsed + share * budget.remaining)
         hurries: list[bool] = []
-        network = descend_network(
-            problem,
-            seed=seed,
-            options=options,
-            should_stop=part.is_used_up,
-            seconds=part.remaining,
-            on_hurry=lambda: hurries.append(True),
-        )
+        with budget.catching_interrupts("keep"):  # another process gets the Ctrl-C of the terminal too
+            network = descend_network(
+                problem,
+                seed=seed,
+                options=options,
+                should_stop=part.is_used_up,
+                seconds=part.remaining,
+                on_hurry=lambda: hurries.append(True),
+            )
         return better(problem, network) if hurries else network
     return train_pair(_bootstrapped(problem, seed), method, seed[0] + seed[1], budget, share).network
 

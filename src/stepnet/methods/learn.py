@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from sklearn.base import BaseEstimator
 
 from stepnet.constructions.discriminants import discriminant_network
-from stepnet.constructions.linear import constant_network
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
 from stepnet.methods.plan import Plan
@@ -17,15 +16,14 @@ from stepnet.methods.search import Search
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.search.descent.descent import KERNELS, DescentOptions, accepts_descent, descend_network
-from stepnet.search.local.local_search import accepts_search, search_kernels
+from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network
+from stepnet.search.local.local_search import accepts_search
 
 # Of the search for what descent does not take: seconds for hundreds of rows.
 _SHARE = 0.25  # of the time, at most
 _STARTS = 2
 _MOVES, _ROBUST_MOVES = 2_000, 300
 
-_COMPILING = 0.9  # of the time, at most, if kernels are not compiled yet
 _COMPARED = 5_000  # rows on which what was learned in a hurry is compared
 
 
@@ -69,21 +67,17 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
             return
         run.is_learned = True
         begin(run, start, constants=False, separate=False)
-        network = None
-        if run.compiles(KERNELS, _COMPILING):
-            run.announce("learning")
-            network = descend_network(
-                run.problem,
-                seed=run.seed,
-                options=self.options,
-                should_stop=run.must_stop,
-                on_share=run.advance,
-                seconds=run.last_call - run.budget.elapsed,
-                on_hurry=lambda: run.hurry("learning", "fewer steps than planned, for want of time"),
-            )
-        else:
-            run.hurry("learning", "left out, since its kernels were not compiled in time")
-        if network is None or run.journal.trouble == "time":
+        run.announce("learning")
+        network = descend_network(
+            run.problem,
+            seed=run.seed,
+            options=self.options,
+            should_stop=run.must_stop,
+            on_share=run.advance,
+            seconds=run.last_call - run.budget.elapsed,
+            on_hurry=lambda: run.hurry("learning", "fewer steps than planned, for want of time"),
+        )
+        if run.journal.trouble == "time":
             network = better(run.problem, network)
         # The learned network is the answer even if a network with a smaller training loss is known.
         run.settle(network)
@@ -93,13 +87,11 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
         return DescentOptions(epochs=self.epochs, batch=self.batch, rate=self.rate, strength=self.strength)
 
 
-def better(problem: Problem, learned: Network | None) -> Network:
+def better(problem: Problem, learned: Network) -> Network:
     """What was learned in a hurry, or linear discriminants where these have the smaller loss on the first rows."""
     rough = discriminant_network(problem)
     if rough is None:
-        rough = constant_network(problem, int(problem.dataset.y[problem.dataset.weights.argmax()].flat[0]))
-    if learned is None:
-        return rough
+        return learned
     dataset = problem.dataset
     first = Dataset(dataset.X[:_COMPARED], dataset.y[:_COMPARED], dataset.weights[:_COMPARED])
     sample = replace(problem, dataset=first)
@@ -124,8 +116,6 @@ def _leave(run: Run, method: Method, start: Network | None) -> None:
     if isinstance(method, Prove):
         method.work(run, start)
         return
-    if run.problem.is_plain:
-        run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5)
     with run.within(_SHARE):
         method.work(run, start)
         is_late = run.budget.elapsed >= run.last_call
