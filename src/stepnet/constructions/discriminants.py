@@ -28,7 +28,13 @@ _SIZES = (1.0, 2.0, 4.0, 8.0)  # of rounded weights, in multiples of the largest
 
 
 def discriminant_network(problem: Problem) -> Network | None:
-    """A network of the problem that does about as well as a linear model; None if the architecture leaves no way."""
+    """A network of the problem that does about as well as a linear model; None if the problem leaves no way."""
+    network = _unchecked(problem)
+    return None if network is None or problem.refuses(network) is not None else network
+
+
+def _unchecked(problem: Problem) -> Network | None:
+    """The same, even if constraints do not admit it."""
     architecture = problem.architecture
     if architecture.output.is_unusual or not _passes(architecture):
         return None
