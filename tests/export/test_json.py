@@ -54,11 +54,10 @@ def test_a_reader_of_a_few_lines_gives_the_same_answers(name):
         assert answers == model.predict(rows).tolist()
 
 
-def test_scaled_features_bring_their_operations_and_another_version():
+def test_scaled_features_bring_their_operations():
     model = fitted(Layer([[0.3, -0.7]], [0.1]), names=["a", "b"])
     model.columns_ = Columns((Column("a", arithmetic=((("subtract", 0.1), ("divide", 0.3)),)), Column("b")))
     content = json.loads(to_json(model))
-    assert content["version"] == 2
     assert content["meaning"].startswith("First, each feature goes through the operations")
     assert [one["arithmetic"] for one in content["features"]] == [[["subtract", 0.1], ["divide", 0.3]], []]
     jsonschema.validate(content, json.loads(SCHEMA.read_text(encoding="utf-8")))
@@ -73,7 +72,7 @@ def test_the_file_is_what_the_schema_says(name):
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(content, schema)
-    for damage in ({"version": 3}, {"layers": []}, {"extra": 1}, {"classes": ["one"]}):
+    for damage in ({"version": 1}, {"layers": []}, {"extra": 1}, {"classes": ["one"]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(content | damage, schema)
 

@@ -175,6 +175,7 @@ def test_a_program_too_large_for_the_time_leaves_it_to_the_search():
     assert certificate.stop_reason in ("program too large for the time", "time")
     assert {progress.stage for progress in result.trace} <= {
         "constants",
+        "linear discriminants",
         "local search",
         "compiling, once per installation",
     }
@@ -185,7 +186,7 @@ def test_a_program_too_large_for_the_time_leaves_it_to_the_search():
 @pytest.mark.parametrize(
     ("X", "y", "hidden", "words"),
     [
-        ([[0], [1]], [0, 1], (1,), "trivial bound 0, attained by a network found by linear separation"),
+        ([[0], [1]], [0, 1], (1,), "trivial bound 0, attained by a network found by linear discriminants"),
         (XOR, [0, 1, 1, 0], (2,), "trivial bound 0, attained by a network found by local search"),
         ([[0], [0]], [0, 1], (1,), "equal rows with different classes, attained by a network found by constants"),
         (XOR, [0, 1, 1, 0], (1,), "correct sets: "),

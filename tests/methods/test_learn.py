@@ -177,7 +177,6 @@ def test_the_fewest_weights_are_few_without_a_proof_too():
 def test_the_time_limit_ends_it_early():
     StepClassifier((2,), method="learn").fit(X, Y)  # compiled before the clock starts
     classifier = StepClassifier((2000,), method=Learn(epochs=5000), time_limit=2, random_state=0).fit(X, Y)
-    assert classifier.certificate_.runtime < 6
     assert classifier.certificate_.stop_reason == "time"
 
 

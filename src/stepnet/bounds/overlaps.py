@@ -8,6 +8,7 @@ fractional cover is half of one, and a bound too.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,7 @@ from stepnet.uncertainty.sets import Pairs
 
 _MOST_ROWS = 4_000  # the first rows are representative, and their cost is a bound for all
 _MOST_DOUBTS = 2_000  # pairs that are checked with rationals, or by one program each
-_CHUNK = 20_000_000  # differences at a time
+_CHUNK = 4_000_000  # differences at a time
 _LARGEST_FLOW = 2**30
 
 
@@ -34,10 +35,13 @@ class Cover:
     pairs: Pairs
 
 
-def lightest_cover(problem: Problem) -> Cover:
-    """Of all pairs of rows of different classes that perturbations can make equal."""
+def lightest_cover(problem: Problem, should_stop: Callable[[], bool] = lambda: False) -> Cover:
+    """Of all pairs of rows of different classes that perturbations can make equal.
+
+    If it must stop, of those found so far: their cover is a bound, too.
+    """
     dataset = problem.dataset
-    pairs = meeting_pairs(problem)
+    pairs = meeting_pairs(problem, should_stop)
     if not pairs.size:
         return Cover(0.0, np.zeros(dataset.n_rows, dtype=bool), pairs)
     if len(np.unique(dataset.y)) == 2:
@@ -50,8 +54,8 @@ def lightest_cover(problem: Problem) -> Cover:
     return Cover(cover.value / 2, cover.rows[:m] & cover.rows[m:], pairs)
 
 
-def meeting_pairs(problem: Problem) -> Pairs:
-    """Pairs of rows of different classes that perturbations can move to a common point."""
+def meeting_pairs(problem: Problem, should_stop: Callable[[], bool] = lambda: False) -> Pairs:
+    """Pairs of rows of different classes that perturbations can make equal; some of them if it must stop."""
     uncertainty, dataset = problem.perturbations, problem.dataset
     X, y, radii = dataset.X[:_MOST_ROWS].astype(np.float64), dataset.y[:_MOST_ROWS], problem.radii[:_MOST_ROWS]
     found, size = [], max(1, _CHUNK // max(1, X.size))
@@ -61,6 +65,8 @@ def meeting_pairs(problem: Problem) -> Pairs:
         i = i + first
         keep = (i < j) & (y[i] != y[j])
         found.append(np.vstack([i[keep], j[keep]]))
+        if should_stop():
+            break
     pairs = np.hstack(found)
     meets = uncertainty.surely_meet(X, radii, pairs)
     doubtful = np.flatnonzero(~meets)
@@ -69,6 +75,8 @@ def meeting_pairs(problem: Problem) -> Pairs:
         meets[doubtful] = known
         return pairs[:, meets]
     for number in doubtful[:_MOST_DOUBTS].tolist():  # with fewer pairs the bound is weaker, but valid
+        if should_stop():
+            break
         i, j = pairs[:, number]
         point = uncertainty.common_point(X[i], X[j], radii[i], radii[j])
         meets[number] = point is not None and all(uncertainty.contains(X[k], point, radii[k]) for k in (i, j))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from stepnet.certificate.result import Result
 from stepnet.errors import ModelFileError
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
+from stepnet.runtime.limits import Budget
 from stepnet.uncertainty.sets import Uncertainty
 
 Status = Literal["OPTIMAL", "FEASIBLE", "LEARNED"]
@@ -49,9 +51,10 @@ class Certificate:
     stop_reason : str
         "proven", "gap", "time", "interrupted", "callback", "finished" or "solver failed".
     runtime : float
-        Seconds.
-    margin : float
-        Smallest distance of a training row to a hyperplane that its answer depends on.
+        Seconds from the call of ``fit`` to its return.
+    margin : float or None
+        Smallest distance of a training row to a hyperplane that its answer depends on; infinite if no answer depends
+        on a single neuron, None if it was not computed for want of time.
     n_weights : int
         Non-zero weights.
     weights_bound : int
@@ -87,7 +90,7 @@ class Certificate:
     found_by: str
     stop_reason: str
     runtime: float
-    margin: float
+    margin: float | None
     n_weights: int
     weights_bound: int
     weights_scope: Scope
@@ -112,6 +115,11 @@ class Certificate:
         return self.evidence.claimed_by
 
     @property
+    def margin_in_words(self) -> str:
+        """To four digits, or "unknown"."""
+        return "unknown" if self.margin is None else f"{self.margin:.4g}"
+
+    @property
     def counts_errors(self) -> bool:
         """Whether the loss is a weight of rows, out of ``total_weight``."""
         return self.measure == MISCLASSIFIED.measure
@@ -122,7 +130,7 @@ class Certificate:
             self._headline(),
             f"  proof    {self.proof}{claimed}",
             f"  stopped  {self.stop_reason} after {self.runtime:.2f} s",
-            f"  network  {self.n_weights} non-zero weights{self._fewest()}, margin {self.margin:.4g}",
+            f"  network  {self.n_weights} non-zero weights{self._fewest()}, margin {self.margin_in_words}",
             f"  data     {self.n_rows} distinct rows, fingerprint {self.fingerprint}",
         ]
         if self.uncertainty:
@@ -151,9 +159,10 @@ class Certificate:
         return f" ({'the fewest' if is_met else f'at least {self.weights_bound}'} for {self.weights_scope})"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; :meth:`from_dict` restores the same certificate."""
+        """For JSON, which has no infinite number; :meth:`from_dict` restores the same certificate."""
         parts = {name: getattr(self, name).to_dict() for name in ("scope", "evidence", "weights_scope")}
-        return {field.name: getattr(self, field.name) for field in fields(self)} | parts
+        margin = {"margin": _INFINITE} if self.margin == math.inf else {}
+        return {field.name: getattr(self, field.name) for field in fields(self)} | parts | margin
 
     def in_words(self) -> dict[str, Any]:
         """For readers without stepnet: scopes and evidence as sentences."""
@@ -163,11 +172,15 @@ class Certificate:
     @classmethod
     def from_dict(cls, data: Any) -> Certificate:
         """Also from files of version 0.1.0."""
-        values = checked_fields(cls, _current(data), "the certificate in the file")
+        data = _current(data)
+        if isinstance(data, dict) and data.get("margin") == _INFINITE:
+            data = data | {"margin": math.inf}
+        values = checked_fields(cls, data, "the certificate in the file")
         scopes = {name: Scope.from_dict(values[name]) for name in ("scope", "weights_scope")}
         return cls(**values | scopes | {"evidence": evidence_from_dict(values["evidence"])})
 
 
+_INFINITE = "infinite"  # a margin, in JSON
 _OLD = ("scope", "proof", "claimed_by", "weights_scope")  # in words
 
 
@@ -198,12 +211,18 @@ def status_of(problem: Problem, loss: float, bound: float, *, is_learned: bool) 
     return "LEARNED" if is_learned else "FEASIBLE"
 
 
-def certify(problem: Problem, result: Result) -> Certificate:
-    """The certificate of a result; its loss is that of :meth:`Problem.evaluate`, not what the result says."""
+def certify(problem: Problem, result: Result, budget: Budget | None = None) -> Certificate:
+    """The certificate of a result; its loss is that of :meth:`Problem.evaluate`, not what the result says.
+
+    With the budget of the fit, the margin is left out if there is no time for it, and the runtime is that of the whole
+    fit so far.
+    """
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
     status = status_of(problem, loss, bound, is_learned=result.is_learned)
     dataset, fewest = problem.dataset, result.fewest or Bound()
+    nominal_loss, fingerprint = problem.nominal.evaluate(result.network), dataset.fingerprint
+    margin = result.network.margin_unless(dataset.X, (budget or Budget()).with_grace().is_used_up)
     return Certificate(
         loss=loss,
         measure=problem.loss.measure,
@@ -214,16 +233,16 @@ def certify(problem: Problem, result: Result) -> Certificate:
         evidence=result.bound.evidence,
         found_by=result.found_by,
         stop_reason=result.stop_reason,
-        runtime=result.runtime,
-        margin=result.network.margin(dataset.X),
+        runtime=result.runtime if budget is None else budget.elapsed,
+        margin=margin,
         n_weights=result.network.n_weights,
         weights_bound=min(int(fewest.value), result.network.n_weights),
         weights_scope=fewest.scope,
-        fingerprint=dataset.fingerprint,
+        fingerprint=fingerprint,
         n_rows=dataset.n_rows,
         total_weight=dataset.total_weight,
         uncertainty=problem.uncertainty.describe(problem.radii) if isinstance(problem.uncertainty, Uncertainty) else "",
-        nominal_loss=problem.nominal.evaluate(result.network),
+        nominal_loss=nominal_loss,
         rounds=len(result.rounds),
         scenarios=result.rounds[-1].scenarios if result.rounds else 0,
         remark="" if status == "LEARNED" else _remark(problem, result.network.n_weights),

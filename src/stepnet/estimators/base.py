@@ -7,6 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -246,10 +247,10 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             self.__dict__.update(before)
             raise
 
-    def _keep(self, result: Result, problem: Problem) -> None:
-        """Certify what was found."""
-        self.result_, self.network_ = result, result.network
-        self.certificate_ = certify(problem, result)
+    def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
+        """Certify what was found; the budget's clock runs since the call of fit."""
+        self.certificate_ = certify(problem, result, budget)
+        self.result_, self.network_ = replace(result, runtime=self.certificate_.runtime), result.network
         end = (self.certificate_.runtime, self.certificate_.loss, self.certificate_.bound)
         self.trace_ = (*result.points, end)
 

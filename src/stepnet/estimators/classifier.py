@@ -83,7 +83,9 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         reason = "proven" if loss <= bound.value else "finished"
         is_learned = before.status == "LEARNED"
         found: Any = {"found_by": "moving a threshold", "is_learned": is_learned}
-        moved._keep(Result(network, loss, bound, reason, before.runtime, **found), problem)
+        moved._keep(
+            Result(network, loss, bound, reason, before.runtime, **found), problem, Budget().after(before.runtime)
+        )
         return moved
 
     def _row_losses(self, rows: Any, y: Any) -> Any:
@@ -213,6 +215,6 @@ def vote_problem(problem: Problem, network: Network) -> Problem:
 
 def vote_result(votes: Problem, network: Network, budget: Budget, *, is_learned: bool) -> Result:
     """The exact loss of a vote, and the bound that holds for every classifier; ``is_learned``: its members are."""
-    loss, bound = votes.evaluate(network), conflict_bound(votes)
+    loss, bound = votes.evaluate(network), conflict_bound(votes, should_stop=budget.is_used_up)
     reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
     return Result(network, loss, bound, reason, budget.elapsed, is_learned=is_learned)

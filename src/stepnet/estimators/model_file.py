@@ -26,8 +26,8 @@ from stepnet.tables.columns import Columns
 from stepnet.tables.pipelines import unpacked
 
 FORMAT = "stepnet model"
-VERSION = 4
-READABLE = (3, VERSION)
+VERSION = 5
+READABLE = (3, 4, VERSION)
 
 _ESTIMATORS: dict[str, type[BaseStep]] = {
     kind.__name__: kind for kind in (StepClassifier, StepEnsembleClassifier, StepRegressor, StepAutoencoder)
@@ -79,7 +79,7 @@ def with_columns(estimator: BaseStep, columns: Columns) -> BaseStep:
 
 
 def _content(estimator: BaseStep) -> dict[str, Any]:
-    certificate, columns = estimator.certificate_.to_dict(), getattr(estimator, "columns_", None)
+    columns = getattr(estimator, "columns_", None)
     has_places = columns is not None and columns.has_places
     names = [] if columns is None or has_places else columns.features
     if columns is not None and columns.is_plain and not has_places:
@@ -96,7 +96,7 @@ def _content(estimator: BaseStep) -> dict[str, Any]:
         "columns": None if columns is None else columns.to_list(),
         "network": estimator.network_.to_dict(),
         "trace": [list(point) for point in getattr(estimator, "trace_", ())],
-        "certificate": certificate | {"margin": None if np.isinf(certificate["margin"]) else certificate["margin"]},
+        "certificate": estimator.certificate_.to_dict(),
     }
 
 
@@ -147,8 +147,9 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
             raise ModelFileError("the columns do not match the feature names")
     estimator.trace_ = tuple((float(seconds), float(loss), float(bound)) for seconds, loss, bound in content["trace"])
     certificate = content["certificate"]
-    margin = np.inf if certificate.get("margin") is None else certificate["margin"]
-    estimator.certificate_ = Certificate.from_dict(certificate | {"margin": margin})
+    if content["version"] < 5 and certificate.get("margin") is None:  # then null was infinite
+        certificate |= {"margin": np.inf}
+    estimator.certificate_ = Certificate.from_dict(certificate)
     return estimator
 
 

@@ -255,7 +255,7 @@ class OnlineStep(BaseStep):
             result = run.result()
             if checkpoint is not None:
                 checkpoint.keep_run(run)
-            self._keep(result, problem)
+            self._keep(result, problem, budget)
 
     def _remember(self, seen: Seen, problem: Problem) -> None:
         """Keep what a later call needs."""

@@ -150,7 +150,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
             networks = train_pairs(problem, n_classes, method, seed, budget, n_jobs, starts, checkpoint, callbacks)
             network = pairwise_votes(networks, n_classes)
             votes = vote_problem(problem, network)
-            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
+            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from stepnet.errors import InvalidInputError, NoNetworkError
+from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import checked_n_jobs
 from stepnet.estimators.classifier import BaseStepClassifier, vote_problem, vote_result
-from stepnet.estimators.pairs import pair_problems, require_votes, train_pair
+from stepnet.estimators.pairs import Pairs, require_votes, train_pair
 from stepnet.methods.base import Method
-from stepnet.methods.learn import Learn, descends
+from stepnet.methods.learn import Learn, better, descends
 from stepnet.model.network import Network
 from stepnet.model.votes import majority, pairwise_votes
 from stepnet.problem.dataset import Dataset
@@ -100,15 +99,15 @@ class StepEnsembleClassifier(BaseStepClassifier):
         with self._training() as budget:
             problem = self._problem(X, y, sample_weight, radius)
             seed, n_classes = self._seed(), len(self.classes_)
-            parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
-            method.plan(parts[0])
             if n_classes > 2:
                 require_votes(problem, n_classes, self.n_estimators)
+            parts = _Whole(problem) if n_classes == 2 else Pairs(problem, n_classes)
+            method.plan(parts.part(0))
             with showing(budget.remaining) if self.verbose else nullcontext() as show:
                 self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs, show)
                 network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
                 votes = vote_problem(problem, network)
-                self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
+                self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -132,8 +131,18 @@ class StepEnsembleClassifier(BaseStepClassifier):
         return method
 
 
+class _Whole(Pairs):
+    """Two classes: the only pair is the problem itself."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem, 2)
+
+    def part(self, number: int) -> Problem:
+        return self.problem
+
+
 def _train_members(
-    problems: list[Problem],
+    parts: Pairs,
     n_members: int,
     method: Method,
     seed: int,
@@ -141,33 +150,53 @@ def _train_members(
     n_jobs: int | None,
     show: Callable[[Progress], None] | None,
 ) -> list[Network]:
-    """Rounds of one network per problem; an interrupt or the time limit keeps the rounds that are complete."""
-    jobs, total = max(1, int(effective_n_jobs(n_jobs))), n_members * len(problems)
-    seeds = [[seed, *place] for place in np.ndindex((n_members, len(problems)) if len(problems) > 1 else (n_members,))]
-    arguments = [
-        (problem, own, method, budget, min(1.0, jobs / (total - place)))
-        for place, (problem, own) in enumerate(zip(problems * n_members, seeds, strict=True))
-    ]
+    """Rounds of one network per pair; an interrupt or the time limit keeps the rounds that are complete.
+
+    If the first round is not, rough networks complete it.
+    """
+    jobs, total = max(1, int(effective_n_jobs(n_jobs))), n_members * len(parts)
     members: list[Network] = []
-    for member in in_order(train_member, arguments, n_jobs):
+    is_learned = descends(method, parts.problem)
+
+    def tasks() -> Iterator[tuple[Any, ...]]:
+        for place in range(total):
+            turn, number = divmod(place, len(parts))
+            own = [seed, turn, number] if len(parts) > 1 else [seed, turn]
+            reserve = parts.seconds_to_evaluate(members)
+            if budget.is_used_up() or budget.remaining <= reserve:
+                return
+            # Few rounds of well learned members are better than many; searches and proofs take all they are given.
+            left = len(parts) - number if is_learned else total - place
+            yield parts.part(number), own, method, budget.until(budget.time_limit - reserve), min(1.0, jobs / left)
+
+    for member in in_order(train_member, tasks(), n_jobs):
         members.append(member)
         if show is not None:
-            show(
-                Progress.of_parts(budget.elapsed, len(members), total, "members", is_learned=isinstance(method, Learn))
-            )
-        if budget.stop_reason and len(members) % len(problems) == 0:
+            show(Progress.of_parts(budget.elapsed, len(members), total, "members", is_learned=is_learned))
+        if budget.is_used_up():
             break
-    if not members:
-        raise NoNetworkError("no member was trained within the time limit; raise time_limit.")
-    return members
+    if len(members) < total:
+        budget.stop("time")
+    if len(members) < len(parts):
+        members += [parts.rough_network(number) for number in range(len(members), len(parts))]
+    return members[: len(members) // len(parts) * len(parts)]
 
 
 def train_member(problem: Problem, seed: list[int], method: Method, budget: Budget, share: float) -> Network:
     """One member; runs in any thread or process, or on any machine."""
     if isinstance(method, Learn) and descends(method, problem):
-        should_stop = partial(getattr, budget, "stop_reason")
+        options, part = method.options, budget.until(budget.elapsed + share * budget.remaining)
+        hurries: list[bool] = []
         with budget.catching_interrupts("keep"):  # another process gets the Ctrl-C of the terminal too
-            return descend_network(problem, seed=seed, options=method.options, should_stop=should_stop)
+            network = descend_network(
+                problem,
+                seed=seed,
+                options=options,
+                should_stop=part.is_used_up,
+                seconds=part.remaining,
+                on_hurry=lambda: hurries.append(True),
+            )
+        return better(problem, network) if hurries else network
     return train_pair(_bootstrapped(problem, seed), method, seed[0] + seed[1], budget, share).network
 
 

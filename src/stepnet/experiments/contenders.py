@@ -122,7 +122,7 @@ def _ours(make: Callable[[Cell], BaseStepClassifier]) -> Callable[[CellRows, Cel
             "claimed_gap": certificate.gap,
             "claim_is_true": bool(verification),
             "is_finished": certificate.stop_reason in ("proven", "finished"),
-            "margin": certificate.margin if math.isfinite(certificate.margin) else None,
+            "margin": None if certificate.margin in (None, math.inf) else certificate.margin,
             "seconds": seconds,
         }
         if not certificate.uncertainty:

@@ -209,12 +209,8 @@ def _verdict(verification: Verification) -> str:
 
 
 def _entry(known: Known) -> dict[str, Any]:
-    certificate = known.certificate.to_dict()
-    margin = certificate["margin"] if np.isfinite(certificate["margin"]) else None
-    return {"network": known.network.to_dict(), "certificate": certificate | {"margin": margin}}
+    return {"network": known.network.to_dict(), "certificate": known.certificate.to_dict()}
 
 
 def _known(entry: dict[str, Any]) -> Known:
-    certificate = entry["certificate"]
-    margin = np.inf if certificate["margin"] is None else certificate["margin"]
-    return Known(Network.from_dict(entry["network"]), Certificate.from_dict(certificate | {"margin": margin}))
+    return Known(Network.from_dict(entry["network"]), Certificate.from_dict(entry["certificate"]))

@@ -76,12 +76,7 @@ class Described:
     def certified(self) -> list[str]:
         """The certificate in two lines."""
         lines = str(self.certificate).splitlines()
-        return [lines[0], f"training data {self.certificate.fingerprint}, margin {self.certificate.margin:.4g}"]
-
-    def plain_certificate(self) -> dict[str, Any]:
-        """For JSON, which has no infinite margin."""
-        plain = self.certificate.in_words()
-        return plain | {"margin": None} if np.isinf(plain["margin"]) else plain
+        return [lines[0], f"training data {self.certificate.fingerprint}, margin {self.certificate.margin_in_words}"]
 
 
 def kind_of(activation: Activation) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from stepnet.errors import InvalidInputError
 from stepnet.export.described import describe, kind_of
 
-FORMAT, VERSION, VERSION_WITH_ARITHMETIC = "stepnet network", 1, 2
+FORMAT, VERSION = "stepnet network", 2
 SCHEMA = Path(__file__).with_name("network.schema.json")
 
 _MEANING = (
@@ -43,7 +43,7 @@ def to_json(estimator: Any, *, columns: str = "used") -> str:
             feature["arithmetic"] = [list(operation) for operation in operations]
     content = {
         "format": FORMAT,
-        "version": VERSION_WITH_ARITHMETIC if has_arithmetic else VERSION,
+        "version": VERSION,
         "model": described.kind,
         "meaning": f"{_ARITHMETIC if has_arithmetic else ''}{_MEANING}",
         "features": features,
@@ -57,7 +57,7 @@ def to_json(estimator: Any, *, columns: str = "used") -> str:
             }
             for layer in described.network.layers
         ],
-        "certificate": described.plain_certificate(),
+        "certificate": described.certificate.in_words(),
     }
     try:
         return json.dumps(content, indent=1, allow_nan=False) + "\n"

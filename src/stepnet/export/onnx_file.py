@@ -124,7 +124,7 @@ def _statement(described: Described, graph: Graph) -> str:
         lines.append("The features are scaled first, with the same roundings as in training; below they are scaled.")
     lines.append(_promise(described.network.layers[0], graph))
     lines.append(
-        f"The margin of the training rows is {described.certificate.margin:.4g}. Layers above the first are exact."
+        f"The margin of the training rows is {described.certificate.margin_in_words}. Layers above the first are exact."
     )
     lines += [f"The features are {', '.join(described.names)}. {described.selection}".strip()]
     return "\n".join([*lines, *described.certified()])
@@ -151,7 +151,7 @@ def _properties(described: Described, graph: Graph) -> dict[str, str]:
         "features": json.dumps(described.sentences),
         "feature_names": json.dumps(described.names),
         "classes": json.dumps(described.class_names),
-        "certificate": json.dumps(described.plain_certificate()),
+        "certificate": json.dumps(described.certificate.in_words()),
         "exactness": _promise(described.network.layers[0], graph),
     }
 

@@ -20,7 +20,11 @@ def to_rules(estimator: Any) -> str:
     values: Sequence[float] = ()
     for k, layer in enumerate(layers[:-1]):
         new = hidden_names(described.network.widths, k)
-        rules += [f"{new[j]} is {_rule(layer, j, values, names)}" for j in range(layer.width) if used[k][j]]
+        rules += [
+            f"{name} is {rule}"
+            for name, rule in zip(new, _rules(layer, values, names, kept=used[k].tolist()), strict=True)
+            if rule
+        ]
         dead = [name for name, is_used in zip(new, used[k], strict=True) if not is_used]
         rules += [f"Left out, since no answer depends on them: {', '.join(dead)}."] if dead else []
         rules.append("")
@@ -47,7 +51,7 @@ def to_rules(estimator: Any) -> str:
 def _answer(described: Described, layer: Layer, values: Sequence[float], names: Sequence[str]) -> list[str]:
     classes = _printable(described.class_names)
     answers = classes if layer.activation.has_levels else ()
-    rules = [_rule(layer, j, values, names, answers) for j in range(layer.width)]
+    rules = _rules(layer, values, names, answers)
     if layer.activation.gives_numbers:
         labels = ["y"] if layer.width == 1 else [f"y{j + 1}" for j in range(layer.width)]
         return [f"{label} = {rule}" for label, rule in zip(labels, rules, strict=True)]
@@ -57,9 +61,21 @@ def _answer(described: Described, layer: Layer, values: Sequence[float], names: 
     return [f"{rules[0]}."]
 
 
-def _rule(layer: Layer, j: int, values: Sequence[float], names: Sequence[str], answers: Sequence[str] = ()) -> str:
-    ends = layer.thresholds.reshape(layer.width, -1)[j].tolist()
-    return _WORDS.rule(layer.activation, layer.weights[j].tolist(), ends, names, values=values, answers=answers)
+def _rules(
+    layer: Layer,
+    values: Sequence[float],
+    names: Sequence[str],
+    answers: Sequence[str] = (),
+    kept: Sequence[bool] | None = None,
+) -> list[str]:
+    """A sentence per neuron; empty for those that are not kept."""
+    neurons = zip(layer.weights, layer.thresholds.reshape(layer.width, -1), kept or [True] * layer.width, strict=True)
+    return [
+        _WORDS.rule(layer.activation, weights.tolist(), ends.tolist(), names, values=values, answers=answers)
+        if is_kept
+        else ""
+        for weights, ends, is_kept in neurons
+    ]
 
 
 def _printable(texts: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.overlaps import lightest_cover
+from stepnet.constructions.discriminants import discriminant_network
 from stepnet.constructions.last_layer import refitted
 from stepnet.constructions.linear import constant_network, linear_network
 from stepnet.errors import InvalidInputError
@@ -12,13 +13,14 @@ from stepnet.methods.run import Run
 from stepnet.model.network import Network
 
 _SHARE = 0.15  # of the time, for the linear program
+_COVER_SHARE = 0.2  # of the time, for pairs of rows that perturbations make equal
 _ROBUST_SHARE = 0.3  # of the time, for robust neurons and votes
 
 
 def begin(
     run: Run, start: Network | None, *, constants: bool = True, separate: bool = True, bounds: bool = True
 ) -> None:
-    """Offer the start and the constant networks; raise the conflict bound; try a linear separation."""
+    """Offer the start, the constants and linear discriminants; raise the conflict bound; try a linear separation."""
     problem = run.problem
     if start is not None:
         run.stage = "a warm start"
@@ -28,9 +30,18 @@ def begin(
         run.offer(start)
     run.stage = "constants"
     for code in problem.loss.constants(problem.dataset) if constants else ():
-        run.offer(refitted(problem, constant_network(problem, code), run.budget))
+        if run.network is None or not run.is_over:
+            run.offer(refitted(problem, constant_network(problem, code), run.budget))
+    if separate and bounds and not run.is_proven:  # even if the time is over: it must leave more than a constant
+        run.stage = "linear discriminants"
+        rough = discriminant_network(problem)
+        if rough is not None and run.can_evaluate(rough):
+            run.offer(rough)
     is_covered = bounds and problem.is_uncertain and problem.loss.counts_errors
-    cover = lightest_cover(problem) if is_covered else None
+    cover = None
+    if is_covered:
+        with run.within(_COVER_SHARE):
+            cover = lightest_cover(problem, run.must_stop)
     if bounds:
         run.raise_bound(conflict_bound(problem, cover))
     if separate and cover is not None and not run.is_over:

@@ -79,7 +79,8 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         if not run.is_over:
             self.close(run)
         thin(run, self.solver)
-        run.reshape(centred)
+        if run.has_time_to("polish"):
+            run.reshape(centred)
 
     def close(self, run: Run) -> None:
         """Close what is still open, with the best network as the warm start."""

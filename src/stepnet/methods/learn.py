@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sklearn.base import BaseEstimator
 
+from stepnet.constructions.discriminants import discriminant_network
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
 from stepnet.methods.plan import Plan
@@ -13,6 +14,7 @@ from stepnet.methods.prove import Prove
 from stepnet.methods.run import Run
 from stepnet.methods.search import Search
 from stepnet.model.network import Network
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network
 from stepnet.search.local.local_search import accepts_search
@@ -21,6 +23,8 @@ from stepnet.search.local.local_search import accepts_search
 _SHARE = 0.25  # of the time, at most
 _STARTS = 2
 _MOVES, _ROBUST_MOVES = 2_000, 300
+
+_COMPARED = 5_000  # rows on which what was learned in a hurry is compared
 
 
 @dataclass(kw_only=True, repr=False)
@@ -65,14 +69,33 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
         begin(run, start, constants=False, separate=False)
         run.announce("learning")
         network = descend_network(
-            run.problem, seed=run.seed, options=self.options, should_stop=run.must_stop, on_share=run.advance
+            run.problem,
+            seed=run.seed,
+            options=self.options,
+            should_stop=run.must_stop,
+            on_share=run.advance,
+            seconds=run.last_call - run.budget.elapsed,
+            on_hurry=lambda: run.hurry("learning", "fewer steps than planned, for want of time"),
         )
+        if run.journal.trouble == "time":
+            network = better(run.problem, network)
         # The learned network is the answer even if a network with a smaller training loss is known.
         run.settle(network)
 
     @property
     def options(self) -> DescentOptions:
         return DescentOptions(epochs=self.epochs, batch=self.batch, rate=self.rate, strength=self.strength)
+
+
+def better(problem: Problem, learned: Network) -> Network:
+    """What was learned in a hurry, or linear discriminants where these have the smaller loss on the first rows."""
+    rough = discriminant_network(problem)
+    if rough is None:
+        return learned
+    dataset = problem.dataset
+    first = Dataset(dataset.X[:_COMPARED], dataset.y[:_COMPARED], dataset.weights[:_COMPARED])
+    sample = replace(problem, dataset=first)
+    return rough if sample.price(rough) < sample.price(learned) else learned
 
 
 def descends(method: Method, problem: Problem) -> bool:

@@ -67,7 +67,8 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
         if not run.is_over:
             self.exact.close(run)
         thin(run, self.exact.solver)
-        run.stage = "polish"
+        if not run.has_time_to("polish"):
+            return
         if run.fewest is not None:
             run.reshape(centred)
             return

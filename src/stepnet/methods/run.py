@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stepnet.bounds.bound import Bound
 from stepnet.certificate.result import Result
@@ -13,6 +13,7 @@ from stepnet.errors import NoNetworkError
 from stepnet.methods.journal import Journal
 from stepnet.methods.plan import Plan
 from stepnet.model.network import Network
+from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.provers.pool import Pool
 from stepnet.runtime.compiling import Compiling
@@ -21,7 +22,9 @@ from stepnet.runtime.progress import Progress
 
 _SILENCE = 1.0  # seconds without a sign of life
 _GLANCE = 0.1  # seconds between two checks of the clock
+_TRIED = 500  # rows that tell how long an evaluation of all takes
 _VERIFY = 4  # verifying and describing the result takes as long as so many evaluations
+_EVALUATION = 4e-8  # seconds per row and neuron, as long as no evaluation has been timed
 
 
 @dataclass
@@ -132,7 +135,38 @@ class Run:
     @property
     def last_call(self) -> float:
         """Seconds after the start when work must end, so that the result can be verified within the limit."""
-        return self.budget.time_limit - _VERIFY * self.evaluation_time
+        return self.budget.time_limit - _VERIFY * max(self.evaluation_time, self._evaluation_guess)
+
+    @property
+    def _evaluation_guess(self) -> float:
+        return _EVALUATION * self.problem.dataset.n_rows * sum(self.problem.architecture.widths)
+
+    def can_evaluate(self, network: Network) -> bool:
+        """Whether there is time for an exact evaluation; worst cases take long, so some rows are tried first."""
+        dataset = self.problem.dataset
+        if not self.problem.is_uncertain or dataset.n_rows <= _TRIED or math.isinf(self.budget.time_limit):
+            return True
+        radii = None if dataset.radii is None else dataset.radii[:_TRIED]
+        first = Dataset(dataset.X[:_TRIED], dataset.y[:_TRIED], dataset.weights[:_TRIED], radii)
+        begin = self.budget.elapsed
+        replace(self.problem, dataset=first).price(network)
+        seconds = (self.budget.elapsed - begin) * dataset.n_rows / _TRIED
+        if seconds > self.budget.remaining:
+            self.note(self.stage, f"left out, since its worst case takes about {seconds:.0f} s to evaluate")
+        return seconds <= self.budget.remaining
+
+    def has_time_to(self, stage: str) -> bool:
+        """Begin a stage that takes as long as some evaluations, if there is time for it; otherwise say that not."""
+        self.stage = stage
+        is_there = _VERIFY * self.evaluation_time <= self.budget.with_grace().remaining
+        if not is_there:
+            self.note(stage, "left out for want of time")
+        return is_there
+
+    def hurry(self, way: str, reason: str) -> None:
+        """Record that something was cut short because of the limit."""
+        self.journal.trouble = "time"
+        self.note(way, reason)
 
     @contextmanager
     def within(self, share: float, seconds: float = math.inf) -> Iterator[None]:

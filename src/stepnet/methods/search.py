@@ -53,7 +53,8 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
         if not run.is_over:
             search_within(run, 1.0, Effort(moves=self.moves, starts=self.starts or 10**9))
         is_sparse = run.problem.constraints.fewest
-        run.reshape(partial(polished, sparse=True, should_stop=run.must_stop) if is_sparse else centred)
+        if run.has_time_to("polish"):
+            run.reshape(partial(polished, sparse=True, should_stop=run.must_stop) if is_sparse else centred)
 
 
 # Before an exact answer, for problems that only the general search accepts.

@@ -8,43 +8,55 @@ itself is the answer, it is rounded once, from sums without error, so that it is
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Weights = Any  # Floats, or a sparse.csr_array without stored zeros
 
 _UNIT = 2.0**-53  # relative rounding error of one float64 operation
 _TINY = 2.0**-1074  # absolute rounding error of one product that underflows
+_LARGEST = 1e300  # sums of such a size do not overflow
 _EXACT = 2.0**53  # integers up to here are floats
 _DOUBT = 1e-9  # relative: sums over intervals this close to a threshold may lie on either side
 MOST_SLICES = 8  # the rest is below 2^-150 of the largest entry
 
 
-def activations(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, NDArray[np.int8]]:
-    """``inputs @ weights.T - thresholds``: the rounded values, and their exact signs (-1, 0, 1)."""
-    inputs = np.asarray(inputs, dtype=np.float64)
+def activations(inputs: Floats, weights: Weights, thresholds: Floats) -> tuple[Floats, NDArray[np.int8]]:
+    """``inputs @ weights.T - thresholds``: the rounded values, and their exact signs (-1, 0, 1).
+
+    Zeros that sparse weights leave out add nothing and round nothing, so the error bounds are those of all terms.
+    """
+    inputs, largest = np.asarray(inputs, dtype=np.float64), _largest(weights)
     with np.errstate(over="ignore", invalid="ignore"):
-        values = inputs @ weights.T - thresholds
-        # A coarser bound than each entry's own, but much faster to compute, and enough for most rows.
-        sizes = np.abs(inputs).sum(axis=1)[:, None] * np.abs(weights).max(axis=1, initial=0.0) + np.abs(thresholds)
-        in_doubt = _in_doubt(values, sizes, weights.shape[1])
-    in_doubt[:, ~weights.any(axis=1)] = False  # there the value is exactly -t
-    signs = np.sign(values, out=np.zeros_like(values), where=~np.isnan(values)).astype(np.int8)
-    doubtful = np.flatnonzero(in_doubt.any(axis=1))
+        values = np.subtract(inputs @ weights.T, thresholds)
+        # Coarser bounds than each entry's own, but much faster to compute: one for a row, enough for most rows, ...
+        lengths, n_terms = np.abs(inputs).sum(axis=1), weights.shape[1]
+        size = lengths * largest.max(initial=0.0) + np.abs(thresholds).max(initial=0.0)
+        nearest = np.abs(values).min(axis=1, initial=np.inf)
+        doubtful = np.flatnonzero(~((nearest > _error(size, n_terms)) & (size < _LARGEST)))
+        # ... then one for a row and a neuron.
+        sizes = lengths[doubtful, None] * largest + np.abs(thresholds)
+        in_doubt = _in_doubt(values[doubtful], sizes, n_terms)
+    in_doubt[:, largest == 0] = False  # there the value is exactly -t
+    doubtful = doubtful[in_doubt.any(axis=1)]
+    signs = (values > 0).view(np.int8) - (values < 0).view(np.int8)
     if len(doubtful):
         signs[doubtful] = _doubtful_signs(inputs[doubtful], values[doubtful], weights, thresholds)
     return values, signs
 
 
-def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Ints]:
+def argmax(inputs: Floats, weights: Weights, thresholds: Floats) -> tuple[Floats, Ints]:
     """``inputs @ weights.T - thresholds``, and the exact index of each row's largest entry, in a tie the first."""
     inputs = np.asarray(inputs, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         values = inputs @ weights.T - thresholds
-        sizes = np.abs(inputs) @ np.abs(weights).T + np.abs(thresholds)
+        sizes = np.abs(inputs) @ abs(weights).T + np.abs(thresholds)
         best = np.nan_to_num(values).argmax(axis=1)
         if _sums_are_exact(inputs, weights, thresholds, sizes):
             return values, best
@@ -53,8 +65,9 @@ def argmax(inputs: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats,
         lead = values[every, best, None] - values - error - error[every, best, None]
         lead[every, best] = 1.0
         doubtful = np.flatnonzero(~((lead > 0).all(axis=1) & np.isfinite(values).all(axis=1)))
+    rows = weights.toarray() if len(doubtful) and sparse.issparse(weights) else weights
     for i in doubtful:
-        exact = [exact_dot(inputs[i], w) - Fraction(t) for w, t in zip(weights, thresholds.tolist(), strict=True)]
+        exact = [exact_dot(inputs[i], w) - Fraction(t) for w, t in zip(rows, thresholds.tolist(), strict=True)]
         best[i] = exact.index(max(exact))
     return values, best
 
@@ -103,19 +116,27 @@ def _error(sizes: Floats, n_terms: int) -> Floats:
     return n_terms * _UNIT / (1 - n_terms * _UNIT) * sizes * (1 + 2**-20) + n_terms * _TINY
 
 
-def _doubtful_signs(inputs: Floats, values: Floats, weights: Floats, thresholds: Floats) -> NDArray[np.int8]:
+def _doubtful_signs(inputs: Floats, values: Floats, weights: Weights, thresholds: Floats) -> NDArray[np.int8]:
     """The signs of a few rows, by exact float sums, a sharper error bound, or rationals."""
     signs = np.sign(np.nan_to_num(values)).astype(np.int8)
     with np.errstate(over="ignore", invalid="ignore"):
-        sizes = np.abs(inputs) @ np.abs(weights).T + np.abs(thresholds)
+        sizes = np.abs(inputs) @ abs(weights).T + np.abs(thresholds)
         if _sums_are_exact(inputs, weights, thresholds, sizes):
             return signs
         in_doubt = _in_doubt(values, sizes, weights.shape[1])
     # Where all weights or all inputs are zero, the value is -t.
-    in_doubt &= np.outer((inputs != 0).any(axis=1), (weights != 0).any(axis=1))
+    in_doubt &= np.outer((inputs != 0).any(axis=1), _largest(weights) != 0)
     for i, j in zip(*np.nonzero(in_doubt), strict=True):
-        signs[i, j] = _rational_sign(inputs[i], weights[j], thresholds[j])
+        row = weights[[j]].toarray()[0] if sparse.issparse(weights) else weights[j]
+        signs[i, j] = _rational_sign(inputs[i], row, thresholds[j])
     return signs
+
+
+def _largest(weights: Weights) -> Floats:
+    """The largest absolute weight of each neuron."""
+    if sparse.issparse(weights):
+        return np.asarray(abs(weights).max(axis=1).toarray().ravel())
+    return np.asarray(np.abs(weights).max(axis=1, initial=0.0))
 
 
 def exact_dot(left: Floats, right: Floats) -> Fraction:
@@ -136,7 +157,7 @@ def quantum(values: Floats) -> int:
     return int((exponents - 53 + trailing_zeros).min())
 
 
-def _sums_are_exact(inputs: Floats, weights: Floats, thresholds: Floats, size: Floats) -> bool:
+def _sums_are_exact(inputs: Floats, weights: Weights, thresholds: Floats, size: Floats) -> bool:
     """Whether every partial sum is an integer multiple of one power of two, and small enough.
 
     Then float64 makes no rounding error at all, as for integer data with integer weights.
@@ -144,7 +165,7 @@ def _sums_are_exact(inputs: Floats, weights: Floats, thresholds: Floats, size: F
     largest = float(size.max(initial=0.0))
     if not np.isfinite(largest):
         return False
-    grid = quantum(inputs) + quantum(weights)
+    grid = quantum(inputs) + quantum(weights.data if sparse.issparse(weights) else weights)
     if thresholds.any():
         grid = min(grid, quantum(thresholds))
     return grid > -1000 and largest < np.ldexp(_EXACT, min(grid, 900))
@@ -173,7 +194,7 @@ def ranges_of_sums(weights: Floats, least: Floats, most: Floats) -> tuple[Floats
     return least @ up + most @ down, most @ up + least @ down
 
 
-def doubt_of(weights: Floats, least: Floats, most: Floats, thresholds: Floats) -> Floats:
+def doubt_of(weights: Weights, least: Floats, most: Floats, thresholds: Floats) -> Floats:
     """Sums of a neuron that are this close to its threshold are in doubt; one number per neuron, for all rows."""
     largest = np.maximum(np.abs(least).max(axis=0, initial=0.0), np.abs(most).max(axis=0, initial=0.0))
-    return np.asarray(_DOUBT * (np.abs(weights) @ largest + np.abs(thresholds)))
+    return np.asarray(_DOUBT * (abs(weights) @ largest + np.abs(thresholds)))

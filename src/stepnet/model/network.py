@@ -8,55 +8,81 @@ number, independent of rounding in float64.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.model.activations.base import Activation, Levels
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.registry import from_plain, to_plain
 from stepnet.model.activations.staircase import STEP
-from stepnet.model.arithmetic import Bools, Floats, activations
+from stepnet.model.arithmetic import Bools, Floats, Weights
+from stepnet.model.margin import smallest_distance
 from stepnet.model.rules import Words, hidden_names, output_names
+from stepnet.runtime.numbers import is_integer
 
 _ROUNDINGS = 8  # units in the last place by which a threshold may be off
 _CHUNK = 200_000  # entries of a layer computed at a time, so that they stay in the cache
+_LARGE, _RARE = 2**14, 0.05  # layers of so many entries, at most this share of them not zero, are kept sparse
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Layer:
     """Weights (d_k × d_{k-1}), thresholds and activation of one layer.
 
-    Thresholds are d_k numbers, or d_k × L in rising order where the activation has L > 1 per neuron.
+    Thresholds are d_k numbers, or d_k × L in rising order where the activation has L > 1 per neuron. ``matrix`` holds
+    the weights, sparse where nearly all of many are zero, as in votes; ``weights`` is always the full array.
     """
 
-    weights: Floats
+    matrix: Weights
     thresholds: Floats
     activation: Activation = STEP
 
-    def __post_init__(self) -> None:
-        weights = np.array(self.weights, dtype=np.float64, ndmin=2)
-        thresholds = np.array(self.thresholds, dtype=np.float64, ndmin=1)
-        if weights.ndim != 2 or thresholds.shape != self.activation.threshold_shape(len(weights)):
+    def __init__(self, weights: Any, thresholds: Any, activation: Activation = STEP) -> None:
+        is_sparse = sparse.issparse(weights)
+        matrix = sparse.csr_array(weights, dtype=np.float64) if is_sparse else np.array(weights, np.float64, ndmin=2)
+        thresholds = np.array(thresholds, dtype=np.float64, ndmin=1)
+        if matrix.ndim != 2 or thresholds.shape != activation.threshold_shape(matrix.shape[0]):
             raise InvalidInputError(
                 f"a layer needs weights of shape (d_k, d_k-1) and d_k thresholds (d_k rows of L where the activation "
-                f"has L > 1); got shapes {weights.shape} and {thresholds.shape}."
+                f"has L > 1); got shapes {matrix.shape} and {thresholds.shape}."
             )
-        if not (np.isfinite(weights).all() and np.isfinite(thresholds).all()):
+        if not (np.isfinite(matrix.data if is_sparse else matrix).all() and np.isfinite(thresholds).all()):
             raise InvalidInputError("weights and thresholds of a layer must be finite numbers.")
         if thresholds.ndim > 1 and (np.diff(thresholds, axis=1) < 0).any():
             raise InvalidInputError("the thresholds of a staircase must be in rising order.")
-        weights.flags.writeable = thresholds.flags.writeable = False
-        object.__setattr__(self, "weights", weights)
+        matrix = _stored(matrix, activation)
+        thresholds.flags.writeable = False
+        object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "thresholds", thresholds)
+        object.__setattr__(self, "activation", activation)
+
+    @property
+    def weights(self) -> Floats:
+        """All weights; a new array each time if they are kept sparse."""
+        return np.asarray(self.matrix.toarray() if self.is_sparse else self.matrix)
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.matrix))
+
+    @property
+    def n_weights(self) -> int:
+        """Non-zero weights."""
+        return int(self.matrix.nnz if self.is_sparse else np.count_nonzero(self.matrix))
+
+    @property
+    def n_inputs(self) -> int:
+        return int(self.matrix.shape[1])
 
     @property
     def width(self) -> int:
-        return int(self.weights.shape[0])
+        return int(self.matrix.shape[0])
 
     def outputs(self, levels: Levels) -> Floats:
         """The outputs of the neurons at the given levels."""
@@ -70,8 +96,9 @@ class Layer:
         return (
             isinstance(other, Layer)
             and self.activation == other.activation
-            and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.thresholds, other.thresholds)
+            and self.matrix.shape == other.matrix.shape
+            and not (self.matrix != other.matrix).sum()
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -88,17 +115,16 @@ class Network:
         if not self.layers:
             raise InvalidInputError("a network needs at least one layer.")
         for below, above in zip(self.layers, self.layers[1:], strict=False):
-            if above.weights.shape[1] != below.width:
+            if above.n_inputs != below.width:
                 raise InvalidInputError(
-                    f"a layer of {below.width} neurons cannot feed a layer that expects "
-                    f"{above.weights.shape[1]} inputs."
+                    f"a layer of {below.width} neurons cannot feed a layer that expects {above.n_inputs} inputs."
                 )
             if not below.activation.has_levels:
                 raise InvalidInputError(f"only the last layer may have the activation {below.activation.name!r}.")
 
     @property
     def n_features(self) -> int:
-        return int(self.layers[0].weights.shape[1])
+        return self.layers[0].n_inputs
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -134,12 +160,12 @@ class Network:
 
         A last layer without levels has its answers in one column, or no column if they are numbers.
         """
-        parts = [[levels for _, levels in self._forward(rows)] for rows in self._chunks(X)]
+        parts = [[levels for _, levels in self.forward(rows)] for rows in self.chunks(X)]
         return [np.concatenate(layer) for layer in zip(*parts, strict=True)]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The exact answer for every row: the code of a class, or the outputs (rows × d_K) if they are numbers."""
-        outputs = [self._output(rows) for rows in self._chunks(X)]
+        outputs = [self._output(rows) for rows in self.chunks(X)]
         if self.layers[-1].activation.gives_numbers:
             return np.concatenate([values for values, _ in outputs])
         return np.concatenate([levels for _, levels in outputs])[:, 0].astype(np.int64)
@@ -147,7 +173,7 @@ class Network:
     def values(self, X: ArrayLike) -> Floats:
         """``w·h - t`` of the last layer (rows × d_K) for any activation; the same on every machine."""
         *below, last = self.layers
-        return Network((*below, Layer(last.weights, last.thresholds, IDENTITY))).predict(X)
+        return Network((*below, Layer(last.matrix, last.thresholds, IDENTITY))).predict(X)
 
     def decision(self, X: ArrayLike) -> Floats:
         """``w·h - t`` of the output neuron, positive exactly where :meth:`predict` answers 1.
@@ -156,7 +182,7 @@ class Network:
         values, of which the first largest is the answer up to rounding; a staircase as output gives 1 in the column of
         the answer.
         """
-        outputs, activation = (self._output(rows) for rows in self._chunks(X)), self.layers[-1].activation
+        outputs, activation = (self._output(rows) for rows in self.chunks(X)), self.layers[-1].activation
         # Sums that overflow in both directions are NaN; their answers are known exactly.
         return np.concatenate([activation.scores(np.nan_to_num(values), levels) for values, levels in outputs])
 
@@ -166,45 +192,17 @@ class Network:
         An answer depends on a first-layer neuron if it changes with the bit of this neuron alone. Infinity if no answer
         depends on any neuron.
         """
-        layer = self.layers[0]
-        if not layer.activation.has_levels:
-            outputs = (self._output(rows) for rows in self._chunks(X))
-            return min(
-                float(layer.activation.distances(layer.weights, *output).min(initial=np.inf)) for output in outputs
-            )
-        # Scaled by the largest weight, so that squares neither overflow nor underflow.
-        sizes = np.abs(layer.weights).max(axis=1, initial=0.0)
-        scales = np.where(sizes > 0, sizes, 1.0)
-        lengths = np.linalg.norm(layer.weights / scales[:, None], axis=1)
-        smallest = np.inf
-        for rows in self._chunks(X):
-            first_values, levels = next(self._forward(rows))
-            for number, thresholds in enumerate(layer.thresholds.reshape(layer.width, -1).T):
-                values = first_values if number == 0 else activations(rows, layer.weights, thresholds)[0]
-                for j in np.flatnonzero(lengths).tolist():
-                    # Only rows at one of the two levels next to this threshold can cross it alone.
-                    is_next = (levels[:, j] == number) | (levels[:, j] == number + 1)
-                    distances = np.where(is_next, np.abs(values[:, j]) / scales[j] / lengths[j], np.inf)
-                    other = 2 * number + 1 - levels[:, j]
-                    smallest = min(smallest, self._nearest_hanging(levels, j, other, distances, smallest))
-        return smallest
+        margin = self.margin_unless(X, lambda: False)
+        assert margin is not None
+        return margin
 
-    def _nearest_hanging(self, levels: Levels, j: int, other: Levels, distances: Floats, below: float) -> float:
-        """The smallest distance below ``below`` of a row whose answer changes if neuron j has its other level."""
-        candidates = np.flatnonzero(distances < below)
-        candidates = candidates[np.argsort(distances[candidates])]
-        first, size = 0, 64
-        while first < len(candidates):
-            block = candidates[first : first + size]
-            hanging = self._hanging(levels[block], j, other[block])
-            if hanging.any():
-                return float(distances[block[hanging.argmax()]])
-            first, size = first + size, 4 * size
-        return np.inf
+    def margin_unless(self, X: ArrayLike, should_stop: Callable[[], bool]) -> float | None:
+        """The margin; None if it must stop before that is known."""
+        return smallest_distance(self, X, should_stop)
 
     def hangs_on(self, X: ArrayLike, j: int) -> Bools:
         """For each row, whether its answer changes with the bit of first-layer step neuron ``j`` alone."""
-        parts = [next(self._forward(rows))[1] for rows in self._chunks(X)]
+        parts = [next(self.forward(rows))[1] for rows in self.chunks(X)]
         return np.concatenate([self._hanging(bits, j, 1 - bits[:, j]) for bits in parts])
 
     def _hanging(self, levels: Levels, j: int, other: Levels) -> Bools:
@@ -213,29 +211,8 @@ class Network:
         outputs = self.layers[0].outputs(levels)
         changed = outputs.copy()
         changed[:, j] = self.layers[0].outputs(other)
-        hanging = self._reaches_next(outputs, changed, j)
-        above, rows = Network(self.layers[1:]), np.flatnonzero(hanging)
-        if not len(rows):
-            return hanging
-        differs = (above.predict(outputs[rows]) != above.predict(changed[rows])).reshape(len(rows), -1)
-        hanging[rows] = differs.any(axis=1)
-        return hanging
-
-    def _reaches_next(self, outputs: Floats, changed: Floats, j: int) -> Bools:
-        """Whether a change of neuron ``j`` changes any level of the second layer; True if that has no levels.
-
-        Only the neurons that it feeds are evaluated: in wide networks of votes these are few.
-        """
-        layer = self.layers[1]
-        if not layer.activation.has_levels:
-            return np.ones(len(outputs), dtype=bool)
-        fed = np.flatnonzero(layer.weights[:, j])
-        used = np.flatnonzero(layer.weights[fed].any(axis=0))
-        if not len(fed):
-            return np.zeros(len(outputs), dtype=bool)
-        part = Network((layer.with_(layer.weights[np.ix_(fed, used)], layer.thresholds[fed]),))
-        before, after = (part.levels(signals[:, used])[0] for signals in (outputs, changed))
-        return np.asarray((before != after).any(axis=1))
+        above = Network(self.layers[1:])
+        return np.asarray((above.predict(outputs) != above.predict(changed)).reshape(len(levels), -1).any(axis=1))
 
     def with_neuron(self, j: int, neuron: Layer) -> Network:
         """The network with first-layer neuron ``j`` replaced by the only neuron of another layer."""
@@ -285,7 +262,7 @@ class Network:
     @property
     def n_weights(self) -> int:
         """Non-zero weights in all layers."""
-        return sum(int(np.count_nonzero(layer.weights)) for layer in self.layers)
+        return sum(layer.n_weights for layer in self.layers)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; :meth:`from_dict` restores the same network, bit for bit."""
@@ -293,7 +270,7 @@ class Network:
             "layers": [
                 {
                     "activation": to_plain(layer.activation),
-                    "weights": layer.weights.tolist(),
+                    "weights": _plain(layer.matrix),
                     "thresholds": layer.thresholds.tolist(),
                 }
                 for layer in self.layers
@@ -304,30 +281,73 @@ class Network:
     def from_dict(cls, data: dict[str, Any]) -> Network:
         try:
             layers = [(one["weights"], one["thresholds"], one["activation"]) for one in data["layers"]]
-            return cls(tuple(Layer(_numbers(w, 2), _numbers(t, np.ndim(t)), from_plain(kind)) for w, t, kind in layers))
+            return cls(tuple(Layer(_matrix(w), _numbers(t, np.ndim(t)), from_plain(kind)) for w, t, kind in layers))
         except (KeyError, TypeError, ValueError, InvalidInputError) as error:
             raise ModelFileError(f"the network in the file is damaged ({error}).") from error
 
-    def _forward(self, rows: Floats) -> Iterator[tuple[Floats, Levels]]:
+    def forward(self, rows: Floats) -> Iterator[tuple[Floats, Levels]]:
         """The values ``w·h - t`` for the first threshold, and the exact levels, layer by layer."""
         signals = rows
         for layer in self.layers:
-            values, levels = layer.activation.read(signals, layer.weights, layer.thresholds)
+            values, levels = layer.activation.read(signals, layer.matrix, layer.thresholds)
             yield values, levels
             if layer.activation.has_levels:
                 signals = layer.outputs(levels)
 
     def _output(self, rows: Floats) -> tuple[Floats, Levels]:
-        *_, last = self._forward(rows)
+        *_, last = self.forward(rows)
         return last
 
-    def _chunks(self, X: ArrayLike) -> Iterator[Floats]:
+    def chunks(self, X: ArrayLike) -> Iterator[Floats]:
+        """The rows, some at a time, as float64."""
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise InvalidInputError(f"the network expects rows of {self.n_features} features; got shape {X.shape}.")
         n_rows = max(1, _CHUNK // max(*self.widths, self.n_features))
         for first in range(0, max(len(X), 1), n_rows):
             yield np.asarray(X[first : first + n_rows], dtype=np.float64)
+
+
+def _stored(matrix: Weights, activation: Activation) -> Weights:
+    """Sparse if nearly all of many weights are zero, otherwise a full array; not to be written into."""
+    is_sparse = sparse.issparse(matrix)
+    if is_sparse:
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    n_entries = matrix.shape[0] * matrix.shape[1]
+    is_read_so = activation.has_levels or activation.is_compared  # others are given full arrays
+    n_weights = matrix.nnz if is_sparse else np.count_nonzero(matrix)
+    if is_read_so and n_entries >= _LARGE and n_weights <= _RARE * n_entries:
+        return matrix if is_sparse else sparse.csr_array(matrix)
+    matrix = matrix.toarray() if is_sparse else matrix
+    matrix.flags.writeable = False
+    return matrix
+
+
+def _plain(matrix: Weights) -> Any:
+    """Rows of numbers; if sparse, each row as the positions of its weights and the weights."""
+    if not sparse.issparse(matrix):
+        return matrix.tolist()
+    ends = matrix.indptr[1:-1]
+    rows = zip(np.split(matrix.indices, ends), np.split(matrix.data, ends), strict=True)
+    return {"n_inputs": matrix.shape[1], "rows": [[places.tolist(), values.tolist()] for places, values in rows]}
+
+
+def _matrix(plain: Any) -> Weights:
+    """The inverse of :func:`_plain`, for what a file holds."""
+    if not isinstance(plain, dict):
+        return _numbers(plain, 2)
+    n_inputs, rows = plain["n_inputs"], plain["rows"]
+    if not is_integer(n_inputs) or n_inputs < 1:
+        raise TypeError(f"n_inputs={n_inputs!r} is not a number of inputs")
+    places = [np.array(one, dtype=np.int64) for one, _ in rows]
+    values = [_numbers(one, 1) for _, one in rows]
+    for own, weights in zip(places, values, strict=True):
+        is_inside = not own.size or 0 <= own[0] <= own[-1] < n_inputs
+        if own.shape != weights.shape or (np.diff(own) <= 0).any() or not is_inside:
+            raise TypeError("weights of a row need one place each, in rising order")
+    ends = np.cumsum([0, *map(len, values)])
+    return sparse.csr_array((np.concatenate(values), np.concatenate(places), ends), shape=(len(rows), int(n_inputs)))
 
 
 def _numbers(values: Any, n_axes: int) -> Floats:

@@ -125,7 +125,7 @@ class Architecture:
                     return f"its thresholds {layer.thresholds} do not fit threshold={self.threshold!r}"
             if kind.is_compared and self.threshold != "neuron" and (layer.thresholds != layer.thresholds[0]).any():
                 return f"its outputs have different thresholds {layer.thresholds}, not threshold={self.threshold!r}"
-            if not domain.contains(layer.weights):
+            if domain.is_integer and not domain.contains(layer.weights):
                 return f"its weights are not {domain.name}"
         return None
 

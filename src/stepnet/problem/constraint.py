@@ -220,16 +220,19 @@ class Constraints:
 
     def room(self, weights: Sequence[Floats], layer: int) -> float:
         """How many more weights of a layer may become non-zero."""
-        counts = [int(np.count_nonzero(one)) for one in weights]
+        return self._room([int(np.count_nonzero(one)) for one in weights], layer)
+
+    def _room(self, counts: Sequence[int], layer: int) -> float:
         room = np.inf if self.total_limit is None else self.total_limit - sum(counts)
         limit = self.layer_limits[layer] if self.layer_limits else None
         return float(room if limit is None else min(room, limit - counts[layer]))
 
     def refuses(self, network: Network, dataset: Dataset) -> str | None:
         """Why the network is not admitted, or None if it is."""
-        weights = [layer.weights for layer in network.layers]
-        if any(self.room(weights, k) < 0 for k in range(len(weights))):
+        counts = [layer.n_weights for layer in network.layers]
+        if any(self._room(counts, k) < 0 for k in range(len(counts))):
             return f"it has {network.n_weights} non-zero weights, more than its sparsity allows"
+        weights = [layer.weights for layer in network.layers] if self.rows else []
         for row in self.rows:
             if not row.holds(weights):
                 return f"it breaks the constraint {row.name!r}"

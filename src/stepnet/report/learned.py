@@ -104,8 +104,8 @@ def layers_of(network: Network, names: Names, X: Floats | None, decided: Floats 
         own = _output_names(layer, names) if is_last else hidden_names(network.widths, k)
         values = network.layers[k - 1].activation.values if k else ()
         neurons = []
-        for j, name in enumerate(own):
-            weights = tuple(layer.weights[j].tolist())
+        for j, (name, row) in enumerate(zip(own, layer.weights.tolist(), strict=True)):
+            weights = tuple(row)
             thresholds = tuple(np.atleast_1d(layer.thresholds[j]).tolist())
             answers = names.classes if is_last and layer.activation.has_levels else ()
             about: Any = {"values": values, "answers": answers}

@@ -88,7 +88,7 @@ def size_of(
                 title,
                 layer.width,
                 _places(layer, members if 0 < k < n_learned else 1),
-                int(np.count_nonzero(layer.weights)),
+                layer.n_weights,
                 int(layer.thresholds.size),
                 domain.name,
                 bits_of(domain),
@@ -104,9 +104,10 @@ def bits_of(domain: WeightDomain) -> int:
 
 
 def _places(layer: Layer, members: int) -> int:
-    """Weights within members; those between members are zero by construction."""
-    size = int(layer.weights.size)
-    return size // members if size % members == 0 else size
+    """Weights within members; those between members are zero by construction, and uneven ones keep no others."""
+    size = layer.width * layer.n_inputs
+    is_even = layer.width % members == 0 and layer.n_inputs % members == 0
+    return size // members if is_even else layer.n_weights
 
 
 def _smallest(weights: Floats) -> WeightDomain:

@@ -14,6 +14,7 @@ from types import FrameType
 from stepnet.errors import InvalidInputError
 
 ON_INTERRUPT = ("raise", "keep")
+_GRACE, _LONGEST_GRACE = 0.02, 1.0  # of the limit, and seconds
 
 
 @dataclass
@@ -62,6 +63,11 @@ class Budget:
     def lasting(self, seconds: float) -> Budget:
         """A budget that begins now and ends after ``seconds``, or earlier if this one does."""
         return _Part.of(self, seconds, time.perf_counter())
+
+    def with_grace(self) -> Budget:
+        """For last work that is left out rather than finished late: a moment after the end of this one."""
+        end = self.elapsed if self.is_used_up() else self.time_limit
+        return Budget(end + min(_GRACE * self.time_limit, _LONGEST_GRACE), 0.0, self.started)
 
     def stop(self, reason: str) -> None:
         """End the fit; the first reason is kept."""

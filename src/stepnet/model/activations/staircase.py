@@ -67,7 +67,7 @@ class Staircase(Activation):
         return "sign" if self.values == (-1.0, 1.0) else f"staircase {self.values}"
 
     def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
-        first, *others = thresholds.reshape(len(weights), -1).T
+        first, *others = thresholds.reshape(weights.shape[0], -1).T
         values, signs = activations(signals, weights, first)
         levels = (signs >= 0).astype(np.int16)
         for one in others:

@@ -102,8 +102,10 @@ def _numbers(quality: NumberQuality) -> list[str]:
 
 
 def _margins(report: Report) -> Iterator[Block]:
-    margin = number(report.certificate.margin)
-    if margin == "infinite":
+    margin = "unknown" if report.certificate.margin is None else number(report.certificate.margin)
+    if margin == "unknown":
+        yield Paragraph("The margin of the training rows is unknown: there was no time left to compute it.")
+    elif margin == "infinite":
         yield Paragraph("No answer for a training row depends on a single neuron, so there is no margin to state.")
     else:
         yield Paragraph(

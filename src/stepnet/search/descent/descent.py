@@ -8,6 +8,8 @@ Numbers to predict are standardised too, and learned by their squared errors wha
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -81,12 +83,16 @@ def descend_network(
     options: DescentOptions | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     on_share: Callable[[float], None] = lambda share: None,
+    seconds: float = math.inf,
+    on_hurry: Callable[[], object] = lambda: None,
 ) -> Network:
     """Train a network of the problem's architecture; stopped early, the network as it is then.
 
-    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is.
+    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is. If the first
+    steps show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better
+    than a long one without. Then, and if it is stopped, ``on_hurry`` is called.
     """
-    return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled)
+    return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled, seconds, on_hurry)
 
 
 def _descended(
@@ -96,6 +102,8 @@ def _descended(
     should_stop: Callable[[], bool],
     on_share: Callable[[float], None],
     is_compiled: Callable[[], bool],
+    seconds: float = math.inf,
+    on_hurry: Callable[[], object] = lambda: None,
 ) -> Network:
     options = options or DescentOptions()
     rng = np.random.default_rng(seed)
@@ -104,14 +112,20 @@ def _descended(
     training = _training(problem, targets, mean, scale, rng)
     settings = _settings(len(training.order), options)._replace(is_regression=are_numbers)
     whole = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
-    n_averaged, first = 0, 1
+    first, n_averaged, begin = 1, 0, time.perf_counter()
     while first <= settings.n_steps:
         make_steps, chunk = (descend, whole) if is_compiled() else (in_numpy.descend, -(-whole // _SLOWER))
         end = min(first + chunk, settings.n_steps + 1)
         n_averaged += make_steps(training, settings, first, end, int(rng.integers(2**31)))
-        first = end
+        affordable = seconds / (time.perf_counter() - begin) * (end - 1)
+        if first == 1 and affordable < settings.n_steps:
+            settings = settings._replace(n_steps=max(end - 1, int(affordable)))
+            on_hurry()
         on_share((end - 1) / settings.n_steps)
+        first = end
         if should_stop():
+            if first <= settings.n_steps:
+                on_hurry()
             break
     widths, W, b = training.widths, training.W, training.b
     if n_averaged:

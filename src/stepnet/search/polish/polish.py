@@ -73,11 +73,13 @@ def polished(
     is_step = architecture.activations[0] == STEP
     can_move = is_step and architecture.threshold == "neuron" and not architecture.domains[0].is_integer
     can_move &= not problem.constraints.restrict
-    if not can_move or problem.dataset.n_rows > _MOST_ROWS:
+    if not can_move or problem.dataset.n_rows > _MOST_ROWS or should_stop():
         return network
     X, width = problem.dataset.X, network.layers[0].width
     rows = problem.scaling.apply(X)
-    loss, margin = problem.evaluate(network), network.margin(X)
+    loss, margin = problem.evaluate(network), network.margin_unless(X, should_stop)
+    if margin is None:
+        return network
     done: dict[int, bytes] = {}
     for j in (*range(width), *range(width)):  # twice, since moving a neuron leaves other rows to the others
         if should_stop():
@@ -87,20 +89,24 @@ def polished(
             continue
         done[j] = pivotal.tobytes()
         on = network.levels(X)[0][pivotal, j] == 1
-        neuron = _widest(rows[pivotal], on)
+        neuron = _widest(rows[pivotal], on, should_stop)
         if neuron is not None and sparse:
-            neuron = _sparsest(rows[pivotal], on, neuron)
+            neuron = _sparsest(rows[pivotal], on, neuron, should_stop)
         if neuron is None:
             continue
         candidate = network.with_neuron(j, problem.scaling.restore(neuron))
-        new_margin = candidate.margin(X)
+        new_margin = candidate.margin_unless(X, should_stop)
+        if new_margin is None:
+            break
         is_kept = candidate.n_weights <= network.n_weights if sparse else new_margin >= margin
         if is_kept and (new_loss := problem.evaluate(candidate)) <= loss:
             network, loss, margin = candidate, new_loss, new_margin
     return network
 
 
-def _widest(rows: Floats, on: NDArray[np.bool_], used: NDArray[np.bool_] | None = None) -> Layer | None:
+def _widest(
+    rows: Floats, on: NDArray[np.bool_], should_stop: Callable[[], bool], used: NDArray[np.bool_] | None = None
+) -> Layer | None:
     """max δ with ±(w·x - t) >= δ and |w| <= 1, over the features in use; None if there is no margin."""
     m, n = rows.shape
     signs = np.where(on, 1.0, -1.0)
@@ -118,7 +124,7 @@ def _widest(rows: Floats, on: NDArray[np.bool_], used: NDArray[np.bool_] | None 
         lower=0.0,
     )
     try:
-        outcome = Highs().solve(Task(model.build(), time_limit=10.0))
+        outcome = Highs().solve(Task(model.build(), time_limit=10.0, should_stop=should_stop))
     except SolverFailure:
         return None
     if outcome.status != "optimal" or outcome.point is None or outcome.point[margin[0]] < 1e-7:
@@ -126,12 +132,14 @@ def _widest(rows: Floats, on: NDArray[np.bool_], used: NDArray[np.bool_] | None 
     return Layer(outcome.point[weights][None, :], outcome.point[threshold])
 
 
-def _sparsest(rows: Floats, on: NDArray[np.bool_], neuron: Layer) -> Layer:
+def _sparsest(rows: Floats, on: NDArray[np.bool_], neuron: Layer, should_stop: Callable[[], bool]) -> Layer:
     """Weights set to zero one by one, small ones first, as long as some margin is left."""
     used = np.ones(rows.shape[1], dtype=bool)
     for c in np.argsort(np.abs(neuron.weights[0]), kind="stable"):
+        if should_stop():
+            break
         used[c] = False
-        thinner = _widest(rows, on, used)
+        thinner = _widest(rows, on, should_stop, used)
         if thinner is None:
             used[c] = True
         else:
