@@ -209,6 +209,8 @@ def test_an_interrupt_leaves_a_model_and_exit_code_130(tmp_path, after):
         "y",
         "--hidden",
         "4",
+        "--method",
+        "prove",
         "--time-limit",
         "100",
     ]
