@@ -11,6 +11,7 @@ setup: .venv/ready
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable '.[all,dev]'
+	-$(BIN)/stepnet warm-up # without it, the first fits have the kernels compiled
 	touch $@
 
 demo: setup
@@ -48,6 +49,7 @@ bench: setup
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/breast_cancer.py
 	$(BIN)/python benchmarks/build.py
+	$(BIN)/python benchmarks/cold.py
 	$(BIN)/python benchmarks/limits.py
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/scale.py --rows 10000 100000

@@ -15,20 +15,16 @@ from pathlib import Path
 from sklearn.model_selection import train_test_split
 
 from common import RESULTS
-from stepnet import StepClassifier, verify_proof
+from stepnet import StepClassifier, verify_proof, warm_up
 from stepnet.datasets import load_breast_cancer_wisconsin
-from stepnet.search.local.local_search import kernels_ready
 
 CASES = [(1, None, 20), (2, None, 240), (3, None, 60), (1, "balanced", 60), (2, "balanced", 240)]
 
 
 def main() -> None:
-    kernels_ready(60)
+    warm_up()
     X, y = load_breast_cancer_wisconsin(return_X_y=True)
     X_train, _, y_train, _ = train_test_split(X, y, test_size=0.2, random_state=42)
-    StepClassifier(hidden=(1,), method="prove", random_state=0, time_limit=20).fit(
-        X_train[:40], y_train[:40]
-    )  # compiles the oracle
     lines = []
     for width, balance, seconds in CASES:
         classifier = StepClassifier(

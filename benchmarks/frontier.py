@@ -21,10 +21,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 import numpy as np
 
 from common import RESULTS, geometric_mean, make_problem, solve
+from stepnet import warm_up
 from stepnet.formulations.paper import Paper
 from stepnet.methods.exact import Exact
 from stepnet.model.gates import gates
-from stepnet.search.local.local_search import kernels_ready
 
 STORE = RESULTS / "frontier.jsonl"
 SIZES = [(3, 20), (3, 30), (3, 50), (3, 80), (5, 20), (5, 30), (5, 50)]
@@ -44,7 +44,7 @@ def instance(n: int, m: int, width: int, seed: int):
 
 
 def one(method: str, n: int, m: int, width: int, seed: int, seconds: float) -> dict:
-    kernels_ready(60)
+    warm_up()
     if method == OURS:  # compiled or loaded before the clock starts
         solve(instance(2, 12, width, 0), METHODS[OURS], seconds)
     problem = instance(n, m, width, seed)

@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from common import RESULTS, make_problem, solve
+from stepnet import warm_up
 from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.methods.prove import Prove
-from stepnet.search.local.local_search import kernels_ready
 
 SPLITS = [("Breast Cancer", seed, 0, width) for width in (1, 2) for seed in range(5)]
 SIZES = ((300, 1), (120, 2), (200, 2), (80, 3), (120, 3), (40, 4), (50, 4), (60, 4), (40, 5), (50, 5))
@@ -35,7 +35,7 @@ def problem_of(kind: str, size: int, seed: int, width: int):
 
 
 def one(kind: str, size: int, seed: int, width: int, seconds: float) -> tuple:
-    kernels_ready(60)
+    warm_up()
     certificate, result = solve(problem_of(kind, size, seed, width), Prove(), seconds)
     name = f"{kind}, {'split' if kind == 'Breast Cancer' else 'm ='} {size}, {width} neurons"
     way = result.ways[-1].split(":")[0] if result.ways else "search"

@@ -1,6 +1,6 @@
-"""The proven optimum in milliseconds: Breast Cancer, the paper's random data, known optima, first use.
+"""The proven optimum in milliseconds: Breast Cancer, the paper's random data, known optima.
 
-    python benchmarks/search.py [--seconds 120] [--only cancer random known first]
+    python benchmarks/search.py [--seconds 120] [--only cancer random known]
 
 Every fit is `StepClassifier(method="prove")` unless said otherwise. `Exact(formulation="paper")` runs in
 the same process with the limit `--seconds`; an answer that a forward pass refutes counts as a time-out.
@@ -10,19 +10,14 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
-import subprocess
-import sys
-import tempfile
 import time
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 
 from common import geometric_mean, make_problem, solve
-from stepnet import Exact, Prove, Search
+from stepnet import Exact, Prove, Search, warm_up
 from stepnet.datasets import load_breast_cancer_wisconsin, make_paper_random
-from stepnet.search.local.local_search import kernels_ready
 
 OPTIMA = {  # of benchmarks/exact.py: (m, d_1) -> optimum for seeds 0, 1, 2
     (20, 2): (1, 0, 1), (20, 3): (0, 0, 0), (30, 2): (3, 2, 3), (30, 3): (1, 1, 0),
@@ -95,38 +90,13 @@ def known() -> None:
     )
 
 
-FIRST = """
-from stepnet import StepClassifier
-from stepnet.datasets import load_breast_cancer_wisconsin
-X, y = load_breast_cancer_wisconsin(return_X_y=True)
-print(StepClassifier(method={method!r}, random_state=0).fit(X, y).certificate_.runtime)
-"""
-
-
-def first() -> None:
-    print("First use: whole processes, import and fit of Breast Cancer with 25 neurons")
-    for method in ("prove", "learn"):
-        with tempfile.TemporaryDirectory() as cache:
-            seconds = []
-            for _ in range(2):
-                begin = time.perf_counter()
-                environment = os.environ | {"NUMBA_CACHE_DIR": cache}
-                command = [sys.executable, "-c", FIRST.format(method=method)]
-                done = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
-                seconds.append((time.perf_counter() - begin, float(done.stdout)))
-        (cold, _), (warm, runtime) = seconds
-        print(
-            f"  {method}: nothing compiled {cold:.1f} s; the next process {warm:.1f} s, {runtime:.1f} s of them the fit"
-        )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=120.0)
-    parser.add_argument("--only", nargs="+", choices=("cancer", "random", "known", "first"))
+    parser.add_argument("--only", nargs="+", choices=("cancer", "random", "known"))
     options = parser.parse_args()
-    kernels_ready(60)
-    parts = {"cancer": lambda: cancer(options.seconds), "random": random_data, "known": known, "first": first}
+    warm_up()
+    parts = {"cancer": lambda: cancer(options.seconds), "random": random_data, "known": known}
     for name, part in parts.items():
         if options.only is None or name in options.only:
             part()

@@ -20,6 +20,7 @@ from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
+from stepnet.search.local import in_numpy
 from stepnet.search.local.general import GeneralClimber
 from stepnet.search.local.kernels import search
 from stepnet.search.local.robust import RobustClimber
@@ -225,6 +226,8 @@ class Climbing:
 class Compiled:
     """The kernels, for misclassified rows of plain steps."""
 
+    search = staticmethod(search)
+
     def __init__(self, problem, seed):
         rng = np.random.default_rng(seed)
         self.problem, self.rows = problem, problem.scaling.apply(problem.dataset.X)
@@ -238,7 +241,7 @@ class Compiled:
         self.scales = self.learns or problem.architecture.fixed_threshold == 0
 
     def moves(self, number, *, patience=10**9, target=-1.0):
-        self.best, self.loss = search(
+        self.best, self.loss = self.search(
             self.state, self.buffers, self.best_W, self.best_t, self.best, self.loss, self.learns, self.scales,
             number - 1, patience, int(self.rng.integers(2**31)), target,
         )  # fmt: skip
@@ -274,3 +277,9 @@ class Compiled:
     @property
     def best_network(self):
         return unpadded(self.problem, self.best_W, self.best_t)
+
+
+class InNumpy(Compiled):
+    """What does the same before the kernels are compiled."""
+
+    search = staticmethod(in_numpy.search)

@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from stepnet.certificate.certificate import certify
 from stepnet.errors import SolverError
+from stepnet.estimators.warm_up import warm_up
 from stepnet.formulations.registry import FORMULATIONS
 from stepnet.methods.exact import Exact
 from stepnet.methods.run import Run
@@ -25,6 +26,11 @@ from stepnet.solvers.backends.registry import BACKENDS
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile("new" if os.environ.get("STEPNET_TEST_ALL") else "same")
+
+
+def pytest_sessionstart(session):
+    """Fits with the same seed are the same only on compiled kernels."""
+    warm_up()
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
+    from stepnet.estimators.warm_up import warm_up as warm_up
     from stepnet.estimators.widths import smallest_width as smallest_width
     from stepnet.formulations.paper import Paper as Paper
     from stepnet.methods.alternating import Alternating as Alternating
@@ -72,6 +73,7 @@ _WHERE = {
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.estimators.widths",
     "verify_proof": "stepnet.proof_files.checked",
+    "warm_up": "stepnet.estimators.warm_up",
 }
 
 __all__ = [*_WHERE, "datasets"]

@@ -1,16 +1,16 @@
 """The command line, as typed: commands, messages, exit codes, interrupts."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from command_line import stepnet, typed
+from interrupting import interrupted
 from stepnet import load
 
 
@@ -111,6 +111,18 @@ def test_a_certificate_without_a_loss_is_damaged(xor):
     assert "loss is None" in result.stderr
 
 
+def test_warm_up_says_what_was_compiled_and_where_it_is(tmp_path):
+    result = stepnet("warm-up", cwd=tmp_path)
+    *groups, last = result.stdout.splitlines()
+    assert result.returncode == 0
+    assert {line.split("  ")[0] for line in groups} >= {"local search", "descent", "cells", "checks of proofs"}
+    assert all(line.endswith("in the cache") for line in groups)  # the tests have warmed up
+    assert Path(last.removeprefix("all kernels are in the cache, in ")).is_dir()
+    facts = json.loads(stepnet("warm-up", "--json", cwd=tmp_path).stdout)
+    assert last.endswith(facts["cache"])
+    assert set(facts["seconds"].values()) == {0.0}
+
+
 def test_solvers_are_listed(tmp_path):
     result = stepnet("solvers", cwd=tmp_path)
     assert "HiGHS    version 1.14" in result.stdout
@@ -193,8 +205,16 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(name, xor):
     assert sorted(xor.iterdir()) == before
 
 
-@pytest.mark.parametrize("after", [0.3, pytest.param(15, marks=pytest.mark.slow)])
-def test_an_interrupt_leaves_a_model_and_exit_code_130(tmp_path, after):
+@pytest.mark.parametrize(
+    ("signum", "code", "after"),
+    [
+        (signal.SIGINT, 130, 0),
+        (signal.SIGTERM, 143, 0),
+        pytest.param(signal.SIGINT, 130, 15, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 143, 15, marks=pytest.mark.slow),
+    ],
+)
+def test_an_interrupt_leaves_a_model_and_an_exit_code_of_its_own(tmp_path, signum, code, after):
     """In the search, and in the solver after it."""
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.normal(size=(400, 8)).round(3), rng.integers(0, 2, 400)])
@@ -214,14 +234,10 @@ def test_an_interrupt_leaves_a_model_and_exit_code_130(tmp_path, after):
         "--time-limit",
         "100",
     ]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process.stderr.readline()  # the first network is there
-    time.sleep(after)
-    os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert "Traceback" not in err
-    assert "stopped  interrupted" in out
+    done = interrupted(command, signum, cwd=tmp_path, after=after)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "stopped  interrupted" in done.stdout
     model = load(tmp_path / "model.json")
     assert model.certificate_.stop_reason == "interrupted"
     del model.feature_names_in_
@@ -306,13 +322,22 @@ def test_fit_for_the_worst_case(tmp_path):
     assert not (tmp_path / "n.json").exists()
 
 
-def test_an_early_interrupt_says_so(xor, monkeypatch):
-    def interrupted(*_args, **_options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("stepnet.cli.use.read_table", interrupted)
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_early_interrupt_says_so(xor, monkeypatch, signum, code):
+    before = signal.getsignal(signal.SIGTERM)
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us deaf to it
+    monkeypatch.setattr("stepnet.cli.use.read_table", lambda *_args, **_options: signal.raise_signal(signum))
     result = stepnet("predict", "m.json", "xor.csv", cwd=xor)
-    assert (result.returncode, result.stderr) == (130, "stepnet: interrupted before there was a result.\n")
+    signal.signal(signal.SIGINT, inherited)
+    assert (result.returncode, result.stderr) == (code, "stepnet: interrupted before there was a result.\n")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_sigterm_ends_a_command_that_is_deaf_to_ctrl_c(xor, monkeypatch):
+    inherited = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    monkeypatch.setattr("stepnet.cli.use.read_table", lambda *_args, **_options: signal.raise_signal(signal.SIGTERM))
+    assert stepnet("predict", "m.json", "xor.csv", cwd=xor).returncode == 143
+    signal.signal(signal.SIGINT, inherited)
 
 
 def test_a_reader_that_goes_away_is_no_trouble(xor):

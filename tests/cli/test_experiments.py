@@ -6,6 +6,7 @@ import pytest
 
 from command_line import stepnet
 from made_up import record_of
+from stepnet.experiments import instances as library
 from stepnet.experiments.plan import cells_of, effort_of
 from stepnet.experiments.store import Store
 
@@ -52,3 +53,19 @@ def test_instances_are_written_with_a_table_and_their_records(tmp_path):
     assert "planted-n4-m40-d2" in (folder / "instances.md").read_text()
     assert set(json.loads((folder / "best_known.json").read_text())) == {"random-n3-m20-d1", "planted-n4-m40-d2"}
     assert len((folder / "instances.csv").read_text().splitlines()) == 3
+
+
+def test_ctrl_c_keeps_the_instances_that_are_finished(tmp_path, monkeypatch):
+    write, calls = library.write_instance, []
+
+    def interrupted(*arguments):
+        if calls:
+            raise KeyboardInterrupt
+        calls.append(arguments)
+        return write(*arguments)
+
+    monkeypatch.setattr(library, "write_instance", interrupted)
+    result = stepnet("instances", "--only", "random-n3-m20-d1", "--only", "planted-n4-m40-d2", cwd=tmp_path)
+    assert result.returncode == 130
+    assert "1 instances in instances, 1 records verified" in result.stdout
+    assert set(json.loads((tmp_path / "instances" / "best_known.json").read_text())) == {"random-n3-m20-d1"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import stepnet, typed
-from stepnet import load
+from stepnet import Integers, load
 
 
 @pytest.fixture(name="folder")
@@ -84,6 +84,50 @@ def test_widths_prints_a_table_and_draws(folder):
     assert "was not reached with 1 neuron; at least 2 are needed" in result.stdout
 
 
+def test_rows_that_contradict_each_other_leave_no_width(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,y\n0,0\n0,1\n1,1\n")
+    result = stepnet("widths", "rows.csv", "--target", "y", "--json", cwd=tmp_path)
+    assert (result.returncode, json.loads(result.stdout)["least"]) == (1, 1)
+    assert "equal rows have different classes" in stepnet("widths", "rows.csv", "--target", "y", cwd=tmp_path).stdout
+
+
+def test_ctrl_c_while_a_proof_is_written_keeps_the_model(folder, monkeypatch):
+    def interrupted(*_given, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stepnet.estimators.base.write_proof", interrupted)
+    result = stepnet("prove", "rows.csv", "--target", "mood", "--save", "proof", "--out", "m.json", cwd=folder)
+    assert result.returncode == 130
+    assert "no proof was written: it was interrupted" in result.stderr
+    assert load(folder / "m.json").certificate_.status == "OPTIMAL"
+
+
+@pytest.mark.parametrize("command", ["predict", "verify", "attack", "report", "export"])
+def test_a_model_where_a_table_belongs_is_noticed(folder, command):
+    stepnet(
+        "fit", "rows.csv", "--target", "mood", "--method", "search", "--time-limit", "1", "--out", "m.json", cwd=folder
+    )
+    if command == "export":
+        result = stepnet("export", "m.json", "--to", "c", "--check", "m.json", cwd=folder)
+        right = "export MODEL --to c --check DATA"
+    else:
+        result = stepnet(command, "rows.csv", "m.json", cwd=folder)
+        right = f"{command} m.json rows.csv"
+    assert result.returncode == 2
+    assert result.stderr == (
+        f"stepnet: m.json is a model, and a table belongs there. The right order: stepnet {right}.\n"
+    )
+
+
+def test_options_may_be_pasted_from_python(folder):
+    pasted = ("--hidden", "(2,)", "--weights", "Integers(5)", "--method", "Search(moves=20)", "--out", "m.json")
+    assert stepnet("fit", "rows.csv", "--target", "mood", *pasted, cwd=folder).returncode == 0
+    model = load(folder / "m.json")
+    assert (model.hidden, model.weights) == ((2,), Integers(5))
+    result = stepnet("fit", "rows.csv", "--target", "mood", "--weights", "Integer(5)", cwd=folder)
+    assert (result.returncode, "Integer is not known" in result.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -92,7 +136,9 @@ def test_widths_prints_a_table_and_draws(folder):
         (["prove", "rows.csv", "--target", "mood", "--hidden", "7", "--save", "p"], "5 neurons"),
         (["verify", "."], "has no proof.json"),
         (["widths", "rows.csv", "--target", "mood", "--most", "0"], "must be a positive integer"),
-        (["verify", "m.json"], "needs its training data"),
+        (["verify", "rows.csv"], "needs its training data"),
+        (["verify", "nofolder"], "there is no file or folder 'nofolder'"),
+        (["verify", "nofile.json", "rows.csv", "--target", "mood"], "there is no file or folder 'nofile.json'"),
         (["verify", ".", "rows.csv", "--target", "mood"], "has its data inside"),
     ],
 )

@@ -24,7 +24,7 @@ from stepnet import Learn, Search, StepClassifier, StepEnsembleClassifier
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
 print("started", flush=True)
-model = {model}.fit(X, y)
+model = {model}.set_params(on_interrupt="keep").fit(X, y)
 print("loss", model.certificate_.loss == (model.predict(X) != y).sum(), model.certificate_.stop_reason)
 """
 

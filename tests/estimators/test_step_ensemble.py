@@ -43,3 +43,8 @@ def test_bad_parameters_get_a_clear_error(parameters):
 
 def test_members_can_be_trained_otherwise():
     assert quick(method=Learn(epochs=20, strength=0.0)).fit(X, Y).score(X, Y) > 0.7
+
+
+def test_members_are_shown_as_they_are_trained(capsys):
+    quick(verbose=1).fit(X, Y)
+    assert "loss -  bound -  (3 of 3 members, 100% done)" in capsys.readouterr().err

@@ -32,6 +32,16 @@ def test_a_loss_that_is_out_of_reach_says_how_many_are_needed():
     assert "was not reached with 2 neurons; at least 3 are needed" in str(found)
 
 
+def test_contradicting_rows_leave_no_width():
+    found = smallest_width([[0.0], [0.0], [1.0]], [0, 1, 1])
+    assert not found.is_possible
+    assert (found.least, found.needed, found.enough, found.smallest) == (1, None, None, None)
+    assert len(found.curve) == 1  # no use in trying others
+    assert "No width reaches loss 0: equal rows have different classes" in found.answer
+    assert "Give a loss of 1 or more" in found.answer
+    assert smallest_width([[0.0], [0.0], [1.0]], [0, 1, 1], loss=1).smallest == 1
+
+
 @pytest.mark.slow
 def test_an_open_bound_leaves_the_answer_open():
     rng = np.random.default_rng(0)

@@ -228,6 +228,38 @@ def test_where_time_is_short_a_smaller_bound_is_proven(tmp_path, monkeypatch):
     assert f"bound {proven:g}:" in str(verification)
 
 
+def conflicting():
+    """Random labels, and five pairs of equal rows with different classes."""
+    X, y = rows(40)
+    return make_problem(np.vstack([X, X[:5]]), np.append(y, 1 - y[:5]), (2,))
+
+
+def test_equal_rows_with_different_classes_are_proof_enough(tmp_path):
+    problem = conflicting()
+    _, result = solve(problem, Prove(), time_limit=5)
+    assert write_proof(tmp_path / "proof", problem, result.network, 5.0, budget=Budget(0.0)) == 5
+    verification = verify_proof(tmp_path / "proof")
+    assert verification
+    assert "equal rows of different classes cost 5" in str(verification)
+    changed(tmp_path / "proof" / "proof.json", lambda content: content.update(bound=6.0))
+    assert not verify_proof(tmp_path / "proof")
+
+
+def test_where_time_is_short_the_free_bound_is_proven(tmp_path):
+    problem = conflicting()
+    _, result = solve(problem, Prove(), time_limit=5)
+    assert write_proof(tmp_path / "proof", problem, result.network, 6.0, budget=Budget(0.0)) == 5
+    assert verify_proof(tmp_path / "proof")
+
+
+def test_checks_are_shown_as_they_are_done(proof):
+    shown = []
+    verification = verify_proof(proof, show=shown.append)
+    assert [one.stage for one in shown] == [f"{i} of 9 checks" for i in range(1, 10)]
+    assert len(verification.checks) == 9
+    assert shown[-1].share == 1
+
+
 def test_ctrl_c_while_a_proof_is_written_interrupts_and_leaves_nothing(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)

@@ -121,7 +121,7 @@ def test_an_interrupt_leaves_a_bound_that_holds():
             os.kill(os.getpid(), signal.SIGINT)
 
     interrupt = threading.Thread(target=interrupt_once_there_is_a_bound)
-    with run.budget.catching_interrupts():
+    with run.budget.catching_interrupts("keep"):
         interrupt.start()
         Sat().work(run, run.offer)
     assert run.budget.stop_reason == "interrupted"

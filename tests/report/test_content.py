@@ -8,8 +8,8 @@ import pandas
 import pytest
 from sklearn import metrics
 
-from report_models import HOSTILE, LINE, SQUARE, THREE, every_kind, fitted, xor
-from stepnet import Ball, Integers, StepClassifier, StepRegressor, load, save
+from report_models import HOSTILE, LINE, SQUARE, THREE, XOR, every_kind, fitted, xor
+from stepnet import Ball, Integers, Layer, Network, StepClassifier, StepRegressor, load, save
 from stepnet.errors import InvalidInputError
 from stepnet.problem.weights import BINARY, SIGN, Real
 from stepnet.report import Report, to_text
@@ -31,6 +31,31 @@ def test_neurons_are_rules_over_named_features(report):
     hidden, output = report.layers
     assert [neuron.rule for neuron in hidden.neurons] == ["on where a + b ≥ 0.5", "on where a + b ≥ 1.5"]
     assert [neuron.rule for neuron in output.neurons] == ["1 where h1 and not h2, else 0"]
+
+
+@pytest.mark.parametrize(
+    ("factors", "sentence"),
+    [
+        ((1.0, 2.0), "Rules show the weights as they are."),
+        ((0.3, 2.0), "Some rules are divided by their largest weight, which does not change them; the others show"),
+    ],
+)
+def test_what_is_said_of_the_rules_is_true_of_them(factors, sentence):
+    """Those of integer weights are not divided."""
+    hidden, output = XOR.layers
+    scaled = Layer(hidden.weights * np.reshape(factors, (2, 1)), hidden.thresholds * factors)
+    model = fitted(StepClassifier((2,)), Network((scaled, output)), SQUARE, [0, 1, 1, 0])
+    report = Report.of(model, (SQUARE, [0, 1, 1, 0], None))
+    assert sentence in " ".join(to_text(report).split())
+    first, second = report.layers[0].neurons
+    assert (first.is_divided, second.is_divided) == (factors[0] != 1, False)
+    assert second.rule == "on where 2·x0 + 2·x1 ≥ 3"
+
+
+def test_rules_that_are_all_divided_say_so():
+    model = fitted(StepClassifier(()), Network((Layer([[0.5, 0.25]], [0.4]),)), SQUARE, [0, 0, 1, 1])
+    text = " ".join(to_text(Report.of(model, (SQUARE, [0, 0, 1, 1], None))).split())
+    assert "Each rule is divided by its largest weight, which does not change it. Numbers are rounded to four" in text
 
 
 def test_neurons_count_the_rows_they_are_on_for_and_those_whose_answer_they_decide(report):

@@ -18,6 +18,8 @@ from stepnet.uncertainty.sets import Uncertainty
 
 Status = Literal["OPTIMAL", "FEASIBLE", "LEARNED"]
 
+_ROWS_PER_WEIGHT, _A_SAMPLE = 2.5, 50  # fewer rows than this are no sample of anything
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -71,6 +73,8 @@ class Certificate:
         Rounds of column-and-constraint generation: how often a program was solved.
     scenarios : int
         Perturbed rows in the last program, besides the rows themselves.
+    remark : str
+        What a reader should know before using the network on new rows; usually empty.
     """
 
     loss: float
@@ -94,6 +98,7 @@ class Certificate:
     nominal_loss: float
     rounds: int
     scenarios: int
+    remark: str = ""
 
     @property
     def proof(self) -> str:
@@ -124,6 +129,8 @@ class Certificate:
             nominal = f"{self._measured(self.nominal_loss)} without perturbations"
             rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
             lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
+        if self.remark:
+            lines.append(f"  remark   {self.remark}")
         return "\n".join(lines)
 
     def _headline(self) -> str:
@@ -166,7 +173,10 @@ _OLD = ("scope", "proof", "claimed_by", "weights_scope")  # in words
 
 def _current(data: Any) -> Any:
     """The current fields, also of a certificate in the words of 0.1.0."""
-    if not isinstance(data, dict) or "proof" not in data:
+    if not isinstance(data, dict):
+        return data
+    data = {"remark": ""} | data
+    if "proof" not in data:
         return data
     old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}
     if len(old) < len(_OLD):
@@ -192,13 +202,14 @@ def certify(problem: Problem, result: Result) -> Certificate:
     """The certificate of a result; its loss is that of :meth:`Problem.evaluate`, not what the result says."""
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
+    status = status_of(problem, loss, bound, is_learned=result.is_learned)
     dataset, fewest = problem.dataset, result.fewest or Bound()
     return Certificate(
         loss=loss,
         measure=problem.loss.measure,
         bound=bound,
         gap=problem.accuracy.gap(loss, bound),
-        status=status_of(problem, loss, bound, is_learned=result.is_learned),
+        status=status,
         scope=result.bound.scope,
         evidence=result.bound.evidence,
         found_by=result.found_by,
@@ -215,4 +226,20 @@ def certify(problem: Problem, result: Result) -> Certificate:
         nominal_loss=problem.nominal.evaluate(result.network),
         rounds=len(result.rounds),
         scenarios=result.rounds[-1].scenarios if result.rounds else 0,
+        remark="" if status == "LEARNED" else _remark(problem, result.network.n_weights),
+    )
+
+
+def _remark(problem: Problem, n_weights: int) -> str:
+    """Where rows per weight are few, the network of the smallest training loss is seldom the best for new rows.
+
+    Measured by benchmarks/rows_per_weight.py, for what can be learned instead.
+    """
+    n_rows, architecture = problem.dataset.n_rows, problem.architecture
+    is_free = not (architecture.has_integers or problem.constraints.restrict or problem.is_uncertain)
+    if not is_free or n_rows < _A_SAMPLE or n_rows >= _ROWS_PER_WEIGHT * n_weights:
+        return ""
+    return (
+        f"{n_rows / n_weights:.1f} rows per weight: on new rows a network trained with method='learn' is likely to be "
+        f"better"
     )

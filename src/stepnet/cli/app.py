@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import FrameType
 
 import typer
 
 from stepnet.cli import study, train, use
-from stepnet.cli.output import EXIT_BAD_INPUT, EXIT_FALSE, EXIT_INTERRUPTED, complain
+from stepnet.cli.output import EXIT_BAD_INPUT, EXIT_FALSE, EXIT_INTERRUPTED, EXIT_TERMINATED, complain
 from stepnet.errors import StepnetError
 
 EXIT_CODES = {
     0: "done",
     EXIT_FALSE: "a claim is false, or a requested proof stays open",
     EXIT_BAD_INPUT: "bad input; one line on standard error says what is wrong and what to do",
-    EXIT_INTERRUPTED: "interrupted; the best network so far is written, if there is one",
+    EXIT_INTERRUPTED: "interrupted by Ctrl-C; the best network so far is written, if there is one",
+    EXIT_TERMINATED: "ended by SIGTERM, like Ctrl-C",
 }
 
 _INTERRUPTED = "interrupted before there was a result."
@@ -43,6 +47,7 @@ for command in (
     study.reproduce,
     study.instances,
     study.solvers,
+    study.warm_up,
 ):
     app.command()(command)
 
@@ -66,9 +71,9 @@ def _version(is_asked: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; expected errors become one line and exit code 2, warnings one line."""
-    code = 0
+    code, terminated = 0, threading.Event()
     try:
-        with warnings.catch_warnings():
+        with _terminating_like_ctrl_c(terminated), warnings.catch_warnings():
             warnings.showwarning = _warn
             app(arguments)
     except SystemExit as end:
@@ -88,7 +93,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         complain(_INTERRUPTED)
         code = EXIT_INTERRUPTED
-    _exit(code)
+    _exit(EXIT_TERMINATED if code == EXIT_INTERRUPTED and terminated.is_set() else code)
+
+
+@contextlib.contextmanager
+def _terminating_like_ctrl_c(terminated: threading.Event) -> Iterator[None]:
+    """Inside, SIGTERM does what Ctrl-C would do: job schedulers and containers end programs with it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def on_terminate(signum: int, frame: FrameType | None) -> None:
+        terminated.set()
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):  # a shell may have started us deaf to Ctrl-C
+            raise KeyboardInterrupt
+        interrupt(signum, frame)
+
+    previous = signal.signal(signal.SIGTERM, on_terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

@@ -15,9 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from stepnet import Integers, Layer, Network, StepClassifier, load
-from stepnet.cli.fitting import exit_if_interrupted, facts_of, fit_shown
+from stepnet.cli.fitting import facts_of, fit_shown
 from stepnet.cli.inputs import InputRows
-from stepnet.cli.output import EXIT_FALSE, say, write_rows
+from stepnet.cli.output import EXIT_FALSE, exit_if, say, write_rows
 from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.export import to_rules
 from stepnet.tables.columns import Column, Columns
@@ -44,22 +44,22 @@ def demonstrate(out: Path, time_limit: float, report: Path | None, data: Path | 
         write_rows(data, [*table.columns.features, _TARGET], cells)
         tell(f"training rows written to {data}")
 
-    three = _three_neurons(table, out, time_limit)
+    three, is_interrupted = _three_neurons(table, out, time_limit)
     rules = "\n".join(fill(line, 100, subsequent_indent=6 * " ") for line in to_rules(load(out)).splitlines())
     tell(f"\nThree neurons, rounded to integer weights:\n\n{rules}\n\nmodel written to {out}")
     if report is not None:
         _write_report(report, training, test, out, "" if data is None else data.name)
         tell(f"report written to {report}")
-    exit_if_interrupted(three)
+    exit_if(is_interrupted)
 
     two = StepClassifier(hidden=(2,), method="prove", time_limit=time_limit, random_state=0)
-    fit_shown(two, table, None, is_enough=lambda now: now.bound > 0)
+    is_interrupted = fit_shown(two, table, None, is_enough=lambda now: now.bound > 0)
     bound = two.certificate_.bound
     heading = "Two neurons cannot do it, whatever their weights:"
     if bound <= 0:
         heading = "Whether two neurons can do it is open; give the proof more --time-limit:"
     tell(f"\n{heading}\n\n{two.certificate_}")
-    exit_if_interrupted(two)
+    exit_if(is_interrupted)
 
     learned = StepClassifier(hidden=(3,), random_state=0).fit(*training)
     logistic = LogisticRegression(max_iter=1000).fit(*training)
@@ -85,15 +85,13 @@ def _rows() -> tuple[_Rows, _Rows, InputRows]:
     return _Rows(X, y), _Rows(X_test, y_test), InputRows(columns, X, y, None)
 
 
-def _three_neurons(table: InputRows, out: Path, time_limit: float) -> StepClassifier:
-    """With real weights first, then with integers that are right on the same rows."""
+def _three_neurons(table: InputRows, out: Path, time_limit: float) -> tuple[StepClassifier, bool]:
+    """With real weights first, then with integers that are right on the same rows; and whether Ctrl-C ended it."""
     classifier = StepClassifier(hidden=(3,), method="prove", time_limit=time_limit, random_state=0)
-    fit_shown(classifier, table, out)
-    exit_if_interrupted(classifier)
+    exit_if(fit_shown(classifier, table, out))
     whole = with_integer_weights(classifier.network_, table.X, np.searchsorted(classifier.classes_, table.y))
     largest = max(1, *(int(np.abs(layer.weights).max()) for layer in whole.layers))
-    fit_shown(classifier.set_params(weights=Integers(largest)), table, out, start=whole)
-    return classifier
+    return classifier, fit_shown(classifier.set_params(weights=Integers(largest)), table, out, start=whole)
 
 
 def _write_report(report: Path, training: _Rows, test: _Rows, out: Path, data_name: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepnet.cli.output import exit_if
 from stepnet.errors import InvalidInputError, MissingExtraError
 from stepnet.runtime.files import write_atomically
 
@@ -86,25 +87,33 @@ def on_cluster(address: str) -> Iterator[None]:
 
 
 def write_library(chosen: Sequence[Instance], out: Path, formulation: str, seconds: float) -> bool:
-    """Write instances, their table and their records to a folder; returns whether every record is true."""
+    """Write instances, their table and their records to a folder; returns whether every record is true.
+
+    Ctrl-C keeps those that are finished.
+    """
     from stepnet.experiments import instances as library
 
     known = library.best_known()
-    records, verifications, programs = {}, {}, {}
-    for instance in chosen:
-        name = instance.name
-        is_kept = name in known and not seconds
-        records[name] = known[name] if is_kept else library.solve_again(instance, known.get(name), seconds)
-        verifications[name] = library.check(instance, records[name])
-        programs[name] = library.write_instance(instance, out, formulation)
-        certificate = records[name].certificate
-        print(f"{name}: loss {certificate.loss:g}, bound {certificate.bound:g}, {certificate.status}", flush=True)
-        if not verifications[name]:
-            print(verifications[name], file=sys.stderr)
-    table = library.table_of(chosen, records, verifications, programs)
+    records, verifications, programs, is_interrupted = {}, {}, {}, False
+    try:
+        for instance in chosen:
+            name = instance.name
+            is_kept = name in known and not seconds
+            records[name] = known[name] if is_kept else library.solve_again(instance, known.get(name), seconds)
+            verifications[name] = library.check(instance, records[name])
+            programs[name] = library.write_instance(instance, out, formulation)
+            certificate = records[name].certificate
+            print(f"{name}: loss {certificate.loss:g}, bound {certificate.bound:g}, {certificate.status}", flush=True)
+            if not verifications[name]:
+                print(verifications[name], file=sys.stderr)
+    except KeyboardInterrupt:
+        is_interrupted = True
+    done = [instance for instance in chosen if instance.name in programs]
+    table = library.table_of(done, records, verifications, programs)
     write_atomically(out / "instances.md", table.markdown() + "\n")
     write_atomically(out / "instances.csv", table.csv())
-    library.write_records(records, out / library.BEST_KNOWN)
-    n_true = sum(map(bool, verifications.values()))
-    print(f"{len(chosen)} instances in {out}, {n_true} records verified; {out / 'instances.md'} has the table")
+    library.write_records({one.name: records[one.name] for one in done}, out / library.BEST_KNOWN)
+    n_true = sum(bool(verifications[one.name]) for one in done)
+    print(f"{len(done)} instances in {out}, {n_true} records verified; {out / 'instances.md'} has the table")
+    exit_if(is_interrupted)
     return n_true == len(chosen)

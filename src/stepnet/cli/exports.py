@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_writable, features_of
+from stepnet.cli.inputs import check_order, check_writable, features_of
 from stepnet.errors import InvalidInputError, StepnetError
 from stepnet.tables.table import read_table
 
@@ -23,6 +23,7 @@ def export_model(model: Path, to: str, out: Path | None, inputs: str, check: Pat
     from stepnet.runtime.files import write_atomically
 
     _require(to, inputs, check, dtype)
+    check_order(model, check, f"export MODEL --to {to} --check DATA")
     estimator = load(model)
     path = out or Path(model.stem + ENDINGS[to])
     check_writable(path)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepnet.cli.inputs import InputRows
-from stepnet.cli.output import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from stepnet.estimators.base import BaseStep
@@ -21,22 +19,32 @@ def fit_shown(
     out: Path | None,
     is_enough: Callable[[Progress], bool] = lambda _: False,
     **given: Any,
-) -> None:
-    """Fit with progress and write the model at once; ``given`` is passed to ``fit``."""
+) -> bool:
+    """Fit with progress and write the model at once; returns whether Ctrl-C ended the fit.
+
+    ``given`` is passed to ``fit``.
+    """
     import numpy as np
 
     from stepnet import save
     from stepnet.runtime.view import showing
 
     estimator.columns_ = rows.columns  # constraints refer to their names
-    with showing(estimator.time_limit) as show:
-        estimator.fit(rows.X, rows.y, rows.weights, on_incumbent=lambda now: show(now) or is_enough(now), **given)
+    before, is_interrupted = getattr(estimator, "result_", None), False
+    try:
+        with showing(estimator.time_limit) as show:
+            estimator.fit(rows.X, rows.y, rows.weights, on_incumbent=lambda now: show(now) or is_enough(now), **given)
+    except KeyboardInterrupt:
+        is_interrupted = True
+        if getattr(estimator, "result_", None) is before:  # no network was kept
+            raise
     if out is not None:
         estimator.feature_names_in_ = np.array(rows.columns.features, dtype=object)
         if rows.columns.is_plain:
             del estimator.columns_
         save(estimator, out)
         del estimator.feature_names_in_  # the rows here are plain arrays; only the file keeps the names
+    return is_interrupted
 
 
 def summary(estimator: BaseStep) -> str:
@@ -53,8 +61,3 @@ def facts_of(estimator: BaseStep, out: Path | None) -> dict[str, Any]:
     from stepnet.runtime.memory import peak
 
     return {"model": out, "certificate": estimator.certificate_, "memory": peak()}
-
-
-def exit_if_interrupted(estimator: BaseStep) -> None:
-    if estimator.certificate_.stop_reason == "interrupted":
-        sys.exit(EXIT_INTERRUPTED)

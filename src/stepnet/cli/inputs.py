@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
+from stepnet.runtime.view import showing
 from stepnet.tables.table import read_table
 
 _MOST_NUMBERS, _MOST_INTEGERS = 12, 100  # that may be classes
@@ -41,7 +43,8 @@ def training_rows(
 ) -> InputRows:
     from stepnet.tables.columns import Columns
 
-    table, dropped = read_table(data, text=[target]), drop or []
+    with showing(math.inf, f"reading {data}"):
+        table, dropped = read_table(data, text=[target]), drop or []
     if target in (sample_weight, *dropped):
         raise InvalidInputError(f"the target {target!r} cannot be dropped or be the row weight; name another column.")
     labels = _targets_of(table, target, is_number=is_number)
@@ -118,6 +121,21 @@ def _numbers_in(table: Table, column: str, what: str, lowest: float = -math.inf)
     return numbers
 
 
+def check_order(model: Path, data: Path | None, command: str) -> None:
+    """Raise if there is a model where a table belongs; ``command`` is what to type, with MODEL and DATA in it."""
+    if data is not None and _is_model(data):
+        right = command if _is_model(model) else command.replace("MODEL", str(data)).replace("DATA", str(model))
+        raise InvalidInputError(f"{data} is a model, and a table belongs there. The right order: stepnet {right}.")
+
+
+def _is_model(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return b'"format": "stepnet model"' in file.read(200)
+    except OSError:
+        return False
+
+
 def loaded(model: Path, table: Table, others: Collection[str | None] = ()) -> tuple[Any, list[str], Any]:
     """A model, the names of its features, and the rows of a table as it expects them."""
     from stepnet import load
@@ -147,12 +165,13 @@ def features_of(estimator: Any, table: Table, others: Collection[str | None] = (
     return names, table.numbers(names)
 
 
-def _integers(text: str) -> tuple[int, ...]:
-    """Integers with commas between them; none if it is anything else."""
+def _integers(text: str) -> tuple[int, ...] | None:
+    """Integers with commas between them, or a tuple of them as in Python; None if it is anything else."""
     try:
         return tuple(map(int, text.strip(", ").split(",")))
     except ValueError:
-        return ()
+        value = written(text)
+        return value if isinstance(value, tuple) and all(type(one) is int for one in value) else None
 
 
 def hidden_of(hidden: str) -> tuple[int, ...] | str:
@@ -161,9 +180,9 @@ def hidden_of(hidden: str) -> tuple[int, ...] | str:
 
 def widths_of(hidden: str) -> tuple[int, ...]:
     widths = _integers(hidden)
-    if widths == (0,):
+    if widths in ((), (0,)):
         return ()
-    if not widths or min(widths) < 1:
+    if widths is None or min(widths) < 1:
         raise InvalidInputError(
             f"--hidden {hidden} must be positive widths such as 25 or 5,5, or 0 for a single neuron."
         )
@@ -173,8 +192,8 @@ def widths_of(hidden: str) -> tuple[int, ...]:
 def sparsity_of(sparsity: str) -> Any:
     if sparsity in ("", "fewest"):
         return sparsity or None
-    limits = _integers(sparsity)
-    if not limits:
+    limits = _integers(sparsity) or written(sparsity)  # a tuple may have None in it
+    if not isinstance(limits, tuple) or not limits:
         raise InvalidInputError(f"--sparsity {sparsity} must be a number, one per layer such as 15,5, or fewest.")
     return limits[0] if len(limits) == 1 else limits
 
@@ -189,12 +208,14 @@ def threshold_of(threshold: str) -> str | float:
 def weights_of(weights: str) -> Any:
     from stepnet import Integers
 
-    return Integers(int(weights)) if weights.isdecimal() else weights
+    return Integers(int(weights)) if weights.isdecimal() else written(weights)
 
 
 def ball_of(norm: str, radius: float) -> Any:
     from stepnet import Ball
 
+    if isinstance(ball := written(norm), Ball) and not radius:
+        return ball
     if norm and not radius:
         raise InvalidInputError(f"--norm {norm} needs --radius: how far rows may be perturbed, measured in this norm.")
     return Ball(norm or "linf", radius) if radius else None
@@ -203,7 +224,10 @@ def ball_of(norm: str, radius: float) -> Any:
 def method_of(name: str, formulation: str, solver: str) -> Any:
     """The plain name if nothing else is chosen, so that model files are the same as from Python."""
     from stepnet.methods import registry
+    from stepnet.methods.base import Method
 
+    if isinstance(method := written(name), Method) and formulation == solver == "auto":
+        return method
     if name not in registry.METHODS:
         raise InvalidInputError(f"--method {name} is not known; choose one of {', '.join(registry.METHODS)}.")
     options = {"formulation": formulation, "solver": solver}

@@ -17,6 +17,7 @@ from stepnet.runtime.files import write_atomically
 EXIT_FALSE = 1  # a claim is false, or a requested proof stays open
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 
 def say(text: str, content: Mapping[str, Any], *, as_json: bool) -> None:
@@ -28,6 +29,11 @@ def complain(message: str) -> int:
     """Print one line on standard error; returns the exit code for bad input."""
     print(f"stepnet: {message}", file=sys.stderr)
     return EXIT_BAD_INPUT
+
+
+def exit_if(is_interrupted: bool) -> None:
+    if is_interrupted:
+        sys.exit(EXIT_INTERRUPTED)
 
 
 def write_rows(path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,20 +34,22 @@ def write_report(
     from stepnet import load
     from stepnet.report import Report, to_html, to_markdown, to_text
     from stepnet.runtime.files import write_atomically
+    from stepnet.runtime.view import showing
 
     estimator = load(model)
-    report = Report.of(
-        estimator,
-        _rows(estimator, data, target, sample_weight),
-        None if test is None else _rows(estimator, test, target, None)[:2],
-        radius=radius,
-        norm=norm,
-        title=f"Report on {model.name}",
-        data_name="" if data is None else data.name,
-        model_name=model.name,
-        target=target or "y",
-        weight=sample_weight or "weight",
-    )
+    with showing(math.inf, "computing the report"):
+        report = Report.of(
+            estimator,
+            _rows(estimator, data, target, sample_weight),
+            None if test is None else _rows(estimator, test, target, None)[:2],
+            radius=radius,
+            norm=norm,
+            title=f"Report on {model.name}",
+            data_name="" if data is None else data.name,
+            model_name=model.name,
+            target=target or "y",
+            weight=sample_weight or "weight",
+        )
     text = {"html": to_html, "markdown": to_markdown, "text": to_text}[to](report)
     if path is None:
         print(text, end="")

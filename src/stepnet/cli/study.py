@@ -1,4 +1,4 @@
-"""Commands for research: reproduce, instances, solvers."""
+"""Commands for research and on the installation: reproduce, instances, solvers, warm-up."""
 
 from __future__ import annotations
 
@@ -71,3 +71,30 @@ def solvers(as_json: options.Json = False) -> None:
         lines.append(f"{backend.name:8} {backend.title:8} {state}")
         found[backend.name] = {"title": backend.title, "version": version, "extra": backend.extra}
     say("\n".join(lines), {"solvers": found}, as_json=as_json)
+
+
+def warm_up(as_json: options.Json = False) -> None:
+    """Compile all kernels now, rather than during the first fits after an installation."""
+    import os
+
+    from stepnet.estimators.warm_up import Warmed
+    from stepnet.estimators.warm_up import warm_up as run
+
+    def show(group: Warmed) -> None:
+        state = (
+            f"compiled in {group.seconds:.1f} s"
+            if group.seconds
+            else "in the cache"
+            if group.folder
+            else "not compiled"
+        )
+        print(f"{group.name:26} {state}", file=sys.stderr if as_json else sys.stdout, flush=True)
+
+    groups = run(show)
+    folders = [group.folder for group in groups if group.folder is not None]
+    cache = os.path.commonpath(folders) if len(folders) == len(groups) else None
+    text = f"all kernels are in the cache, in {cache}"
+    if cache is None:
+        text = "no cache: set NUMBA_CACHE_DIR to a folder that can be written, and do not set NUMBA_DISABLE_JIT."
+    seconds = {group.name: group.seconds for group in groups}
+    say(text, {"seconds": seconds, "cache": cache}, as_json=as_json)

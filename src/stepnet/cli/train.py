@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepnet.cli import options
-from stepnet.cli.fitting import exit_if_interrupted, facts_of, fit_shown, summary
+from stepnet.cli.fitting import facts_of, fit_shown, summary
 from stepnet.cli.inputs import (
     InputRows,
     ball_of,
@@ -27,7 +27,8 @@ from stepnet.cli.inputs import (
     weights_of,
     widths_of,
 )
-from stepnet.cli.output import EXIT_FALSE, EXIT_INTERRUPTED, complain, say
+from stepnet.cli.output import EXIT_FALSE, complain, exit_if, say
+from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def fit(
         "hidden": hidden_of(hidden),
         "threshold": threshold_of(threshold),
         "weights": weights_of(weights),
-        "activation": activation,
+        "activation": written(activation),
         "sparsity": sparsity_of(sparsity),
         "constraints": constraints_of(raises, lowers, rows.columns.features),
         "uncertainty": ball_of(norm, radius),
@@ -109,19 +110,19 @@ def fit(
         "random_state": random_state,
     }
     if loss:
-        parameters["loss"] = loss
+        parameters["loss"] = written(loss)
     if class_weight and is_regression:
         raise InvalidInputError("--class-weight is for classes; --task regression predicts numbers. Omit one of them.")
     if not is_regression:
         parameters |= {"output": output, "class_weight": class_weight_of(class_weight, rows.y)}
     estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(**parameters)
-    fit_shown(estimator, rows, out, checkpoint=checkpoint, resume=resume)
+    is_interrupted = fit_shown(estimator, rows, out, checkpoint=checkpoint, resume=resume)
     lines, facts = [summary(estimator)], facts_of(estimator, out)
     if is_regression:
         facts["r2"] = estimator.score(rows.X, rows.y)
         lines.append(f"R² on the training rows {facts['r2']:.4f}")
     say("\n".join([*lines, f"model written to {out}"]), facts, as_json=as_json)
-    exit_if_interrupted(estimator)
+    exit_if(is_interrupted)
 
 
 def prove(
@@ -158,7 +159,7 @@ def prove(
     )
     if save is not None:
         require_provable(classifier.problem(rows.X, rows.y, rows.weights))
-    fit_shown(classifier, rows, out)
+    is_interrupted = fit_shown(classifier, rows, out)
     lines = [summary(classifier), *(f"  chosen   {way}" for way in classifier.result_.ways)]
     if out is not None:
         lines.append(f"model written to {out}")
@@ -167,7 +168,12 @@ def prove(
         if not as_json:
             print("\n".join(lines), flush=True)  # writing a proof may take long
             lines = []
-        proven, trouble = _save_proof(classifier, rows, save)
+        proven, trouble = None, "no proof was written: it was interrupted."
+        if not is_interrupted:
+            try:
+                proven, trouble = _save_proof(classifier, rows, save)
+            except KeyboardInterrupt:
+                is_interrupted = True
         if proven is not None:
             facts |= {"proof": save, "proven_bound": proven}
             lines.append(f"proof of bound {proven:g} written to {save}; check it: stepnet verify {save}")
@@ -175,7 +181,7 @@ def prove(
         say("\n".join(lines), facts, as_json=as_json)
     if trouble:
         complain(trouble)
-    exit_if_interrupted(classifier)
+    exit_if(is_interrupted)
     if trouble or classifier.certificate_.status != "OPTIMAL":
         sys.exit(EXIT_FALSE)
 
@@ -183,13 +189,13 @@ def prove(
 def _save_proof(classifier: StepClassifier, rows: InputRows, save: Path) -> tuple[float | None, str]:
     """The bound that the proof shows, if there is one, and what is wrong with it."""
     from stepnet.errors import SolverError
+    from stepnet.runtime.view import showing
 
     bound, seconds = classifier.certificate_.bound, classifier.time_limit
-    if classifier.certificate_.stop_reason == "interrupted":
-        return None, "no proof was written: the fit was interrupted."
     print(f"writing the proof takes up to {seconds:g} s more ...", file=sys.stderr, flush=True)
     try:
-        proven = classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=seconds)
+        with showing(seconds, "writing the proof"):
+            proven = classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=seconds)
     except SolverError as error:
         return None, str(error)
     if proven < bound * (1 - _ROUNDING):
@@ -214,31 +220,37 @@ def widths(
 ) -> None:
     """Find the fewest neurons that reach a loss, and the best loss of every width; exit code 1 if it stays open."""
     from stepnet import smallest_width
+    from stepnet.runtime.view import showing
 
     check_plot(plot)
     rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
     require_two_classes(rows.y, "widths")
-    found = smallest_width(
-        rows.X,
-        rows.y,
-        loss,
-        sample_weight=rows.weights,
-        most=most,
-        time_limit=time_limit,
-        random_state=random_state,
-        show=lambda one: print(
-            f"{one.width:3} {'neuron' if one.width == 1 else 'neurons'}: loss {one.loss:g}, bound {one.bound:g}",
-            file=sys.stderr,
-            flush=True,
-        ),
-    )
+    with showing(time_limit, "looking for the fewest neurons"):
+        found = smallest_width(
+            rows.X,
+            rows.y,
+            loss,
+            sample_weight=rows.weights,
+            most=most,
+            time_limit=time_limit,
+            random_state=random_state,
+            on_interrupt="keep",
+            show=lambda one: print(
+                f"{one.width:3} {'neuron' if one.width == 1 else 'neurons'}: loss {one.loss:g}, bound {one.bound:g}",
+                file=sys.stderr,
+                flush=True,
+            ),
+        )
     lines = [str(found)]
     if plot is not None:
         found.plot(plot)
         lines.append(f"plot written to {plot}")
     curve = [{"width": one.width, "loss": one.loss, "bound": one.bound} for one in found.curve]
-    say("\n".join(lines), {"smallest": found.smallest, "loss": loss, "curve": curve}, as_json=as_json)
-    if found.curve[-1].certificate.stop_reason == "interrupted":
-        sys.exit(EXIT_INTERRUPTED)
+    say(
+        "\n".join(lines),
+        {"smallest": found.smallest, "loss": loss, "least": found.least, "curve": curve},
+        as_json=as_json,
+    )
+    exit_if(found.curve[-1].certificate.stop_reason == "interrupted")
     if found.smallest is None:
         sys.exit(EXIT_FALSE)

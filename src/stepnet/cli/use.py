@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ import typer
 from stepnet.cli import options
 from stepnet.cli.exports import ENDINGS, export_model
 from stepnet.cli.inputs import (
+    check_order,
     check_plot,
     check_writable,
     loaded,
@@ -22,6 +24,7 @@ from stepnet.cli.inputs import (
     widths_of,
 )
 from stepnet.cli.output import EXIT_FALSE, csv_text, say, write_rows
+from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 from stepnet.tables.table import read_table
 
@@ -41,6 +44,7 @@ def predict(
     """Predict the class, number or code of every row of a table."""
     from stepnet.runtime.files import write_atomically
 
+    check_order(model, data, "predict MODEL DATA")
     check_writable(out, features)
     estimator, names, X = loaded(model, read_table(data))
     is_code = not hasattr(estimator, "predict")  # of an autoencoder
@@ -78,19 +82,26 @@ def verify(
     as_json: options.Json = False,
 ) -> None:
     """Check a model's certificate against its training data, or a written proof; exit code 1 if a claim is false."""
+    from stepnet.runtime.view import showing
+
+    check_order(model, data, "verify MODEL DATA")
+    if not model.exists():
+        raise InvalidInputError(f"there is no file or folder {str(model)!r}; give a model or the folder of a proof.")
     if model.is_dir():
         from stepnet import verify_proof
 
         if data is not None or target or resolve:
             raise InvalidInputError(f"{model} is a folder with a proof, which has its data inside; give nothing else.")
-        verification = verify_proof(model, time_limit=time_limit)
+        with showing(time_limit, "reading the proof") as show:
+            verification = verify_proof(model, time_limit=time_limit, show=show)
     elif data is None:
         raise InvalidInputError("verifying a model needs its training data: stepnet verify MODEL DATA --target COLUMN.")
     else:
         table = read_table(data, text=[target])
         estimator, _, X = loaded(model, table, (target, sample_weight))
         labels, weights = targets_for(estimator, table, target), weights_in(table, sample_weight)
-        verification = estimator.verify(X, labels, weights, resolve=resolve, time_limit=time_limit)
+        with showing(time_limit, "verifying the certificate"):
+            verification = estimator.verify(X, labels, weights, resolve=resolve, time_limit=time_limit)
     n_open = sum(check.holds is None for check in verification.checks)
     facts = {"holds": bool(verification), "open": n_open, "checks": list(verification.checks)}
     is_hinted = n_open and not resolve and not model.is_dir()
@@ -118,8 +129,10 @@ def attack(
     import numpy as np
 
     from stepnet.cli.attacks import draw, radii_shown, table_of_shares, write_csv
+    from stepnet.runtime.view import showing
     from stepnet.uncertainty.attack import attack as attack_rows
 
+    check_order(model, data, "attack MODEL DATA")
     check_writable(out)
     check_plot(plot)
     if any(not np.isfinite(one) or one < 0 for one in radius or []):
@@ -127,7 +140,8 @@ def attack(
     table = read_table(data, text=[target])
     classifier, names, X = loaded(model, table, (target,))
     labels = table.labels(target) if target else None
-    found = attack_rows(classifier, X, labels, norm=norm, n_jobs=n_jobs)
+    with showing(math.inf, f"attacking {len(X)} rows"):
+        found = attack_rows(classifier, X, labels, norm=norm, n_jobs=n_jobs)
     lines = [table_of_shares(found, radius or [])]
     if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
         lines.append("features that encode text are perturbed like numbers, as far as all others")
@@ -157,6 +171,7 @@ def report(
     """Report what was learned, how good it is and how sure that is, as HTML, Markdown or text."""
     from stepnet.cli.reports import write_report
 
+    check_order(model, data, "report MODEL DATA")
     write_report(model, data, target, test, out, to, radius, norm, sample_weight)
 
 
@@ -203,7 +218,7 @@ def export(
         widths_of(hidden),
         threshold=threshold_of(threshold),
         weights=weights_of(weights),
-        activation=activation,
+        activation=written(activation),
         output=output,
     )
     problem = classifier.problem(rows.X, rows.y, rows.weights)

@@ -49,7 +49,7 @@ def choose_hidden(
     splits = _splits(y, seed, estimator.__sklearn_tags__().estimator_type == "classifier")
     losses: dict[tuple[int, ...], list[NDArray[np.float64]]] = {hidden: [] for hidden in WIDTHS}
     row_weights: list[NDArray[np.float64]] = []
-    with budget.catching_interrupts(), showing(budget.remaining) if estimator.verbose else nullcontext() as show:
+    with showing(budget.remaining) if estimator.verbose else nullcontext() as show:
         for number, (train, test) in enumerate(splits):
             begin = budget.elapsed
             fold = _Fold(estimator, seed, rows, y, weights, radii, train, test)

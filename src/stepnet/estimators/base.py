@@ -19,7 +19,7 @@ from stepnet.certificate.certificate import Certificate, certify
 from stepnet.certificate.result import Points, Result
 from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import require_same_data, verify
-from stepnet.errors import InvalidInputError, SolverError
+from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import HeldOut
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
@@ -49,6 +49,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     columns_: Columns  # how the cells of a table became features, if the command line read one
 
     uncertainty: Any = None  # for estimators without this parameter
+    on_interrupt: str = "raise"
 
     def verify(
         self,
@@ -89,14 +90,9 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         require_same_data(problem, self.certificate_)
         budget = Budget(checked_limit(time_limit))
         subsystems = self.result_.subsystems if hasattr(self, "result_") else ()
-        try:
-            with budget.catching_interrupts():
-                bound = self.certificate_.bound
-                return write_proof(directory, problem, self.network_, bound, subsystems=subsystems, budget=budget)
-        except SolverError:
-            if budget.stop_reason == "interrupted":
-                raise KeyboardInterrupt from None
-            raise
+        with budget.catching_interrupts():
+            bound = self.certificate_.bound
+            return write_proof(directory, problem, self.network_, bound, subsystems=subsystems, budget=budget)
 
     def problem(
         self,
@@ -180,6 +176,16 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         """Rows to predict."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, dtype=FLOATS)
+
+    @contextmanager
+    def _training(self) -> Iterator[Budget]:
+        """The budget of a fit; an error inside leaves the estimator as it was.
+
+        A Ctrl-C that ended the fit is raised again once the network is kept, unless ``on_interrupt`` is "keep".
+        """
+        budget = self._budget()
+        with budget.catching_interrupts(self.on_interrupt), self._all_or_nothing():
+            yield budget
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:

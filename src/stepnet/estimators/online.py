@@ -90,6 +90,7 @@ class OnlineStep(BaseStep):
     n_jobs: int | None = 1
     random_state: Any = None
     verbose: int = 0
+    on_interrupt: str = "raise"
 
     def fit(
         self,
@@ -125,8 +126,7 @@ class OnlineStep(BaseStep):
         resume : bool
             Whether to resume from the checkpoint if it exists; data and options must be the same.
         """
-        budget = self._budget()
-        with self._all_or_nothing():
+        with self._training() as budget:
             rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
             require(
                 _COPIES * rows.nbytes,
@@ -167,19 +167,19 @@ class OnlineStep(BaseStep):
         rows : array-like of int or bool
             Their numbers in the order they came, or one boolean per row so far.
         """
-        with self._all_or_nothing():
-            self._fit_seen(self._rows_so_far().without(rows), keeps_bound=False)
+        with self._training() as budget:
+            self._fit_seen(self._rows_so_far().without(rows), budget, keeps_bound=False)
         return self
 
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: ArrayLike | None = None) -> Self:
         """Train on all rows so far and these."""
         is_first = not hasattr(self, "network_")
-        with self._all_or_nothing():
+        with self._training() as budget:
             rows, targets, weights = self._checked(X, y, sample_weight, reset=is_first)
             if is_first:
                 self._keep_targets(*((targets, weights) if classes is None else (np.asarray(classes), None)))
             new = Seen.of(rows, targets, weights)
-            self._fit_seen(new if is_first else self._rows_so_far().with_(new), keeps_bound=not is_first)
+            self._fit_seen(new if is_first else self._rows_so_far().with_(new), budget, keeps_bound=not is_first)
         return self
 
     def _rows_so_far(self) -> Seen:
@@ -213,9 +213,8 @@ class OnlineStep(BaseStep):
         found = choose_hidden(self, seen.X, seen.y, seen.weights, radii, budget, on_fold)
         self.hidden_, self.held_out_ = found
 
-    def _fit_seen(self, seen: Seen, *, keeps_bound: bool) -> None:
+    def _fit_seen(self, seen: Seen, budget: Budget, *, keeps_bound: bool) -> None:
         """Train on rows."""
-        budget = self._budget()
         if self._is_auto and not hasattr(self, "hidden_"):
             self._choose_hidden(seen, None, budget)
         problem = self._problem_from(seen.X, seen.y, seen.weights)
@@ -246,17 +245,17 @@ class OnlineStep(BaseStep):
         if reached is not None:
             start, known, run.journal.earlier = reached.network, reached.bound, reached.trace
             run.budget = budget = budget.after(reached.seconds)
-        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
+        with showing(budget.remaining) if self.verbose else nullcontext() as show:
             if known is not None:
                 run.raise_bound(known)
             write = None if checkpoint is None else lambda progress: checkpoint.keep_run(run)
             told = None if on_incumbent is None else lambda now: now.network is not None and on_incumbent(now)
             run.journal.callbacks = tuple(filter(None, (write, show, told)))
             method.work(run, start)
-        result = run.result()
-        if checkpoint is not None:
-            checkpoint.keep_run(run)
-        self._keep(result, problem)
+            result = run.result()
+            if checkpoint is not None:
+                checkpoint.keep_run(run)
+            self._keep(result, problem)
 
     def _remember(self, seen: Seen, problem: Problem) -> None:
         """Keep what a later call needs."""

@@ -80,9 +80,7 @@ def train_pairs(
         if checkpoint is not None:
             checkpoint.keep(found, f"pair {number}")
         done = sum(network is not None for network in networks)
-        stage = f"{done} of {len(networks)} pairs"
-        share, is_learned = done / len(networks), descends(method, problem)
-        progress = Progress(budget.elapsed, math.inf, 0.0, 1.0, stage, share=share, is_learned=is_learned)
+        progress = Progress.of_parts(budget.elapsed, done, len(networks), "pairs", is_learned=descends(method, problem))
         for callback in callbacks:
             if callback(progress):
                 budget.stop("callback")
@@ -96,5 +94,6 @@ def train_pair(
     left = budget.remaining
     part = budget.until(budget.elapsed + share * left) if np.isfinite(left) else budget
     run = Run(problem, part, seed=seed % 2**31)
-    method.work(run, start)
+    with budget.catching_interrupts("keep"):  # another process gets the Ctrl-C of the terminal too
+        method.work(run, start)
     return Reached(run.result().network, run.loss, is_final=run.is_proven)

@@ -28,6 +28,11 @@ def _parts() -> dict[str, type[Any]]:
     return {kind.__name__: kind for kind in (*_OPTIONS, *LOSSES.values())}
 
 
+def kinds() -> dict[str, type[Any]]:
+    """All parameter objects by name."""
+    return {"Integers": Integers} | _METHODS | _parts()
+
+
 def plain(value: Any) -> Any:
     """A parameter as JSON: numbers and strings as they are, parameter objects by name and fields."""
     if isinstance(value, np.generic | np.ndarray):
@@ -78,7 +83,6 @@ def restored(value: Any) -> Any:
         return float(fields["text"])
     if name == "dict":
         return dict(fields["items"])
-    kinds = {"Integers": Integers} | _METHODS | _parts()
-    if name not in kinds:
+    if name not in kinds():
         raise InvalidInputError(f"the parameter {name} is not known. {_REGISTER}")
-    return kinds[name](**fields)
+    return kinds()[name](**fields)

@@ -43,7 +43,7 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
         See :class:`StepClassifier`.
     method : "learn", "prove", "search", "exact", "alternating" or a method object, default="learn"
         ``"learn"`` for codes of new rows; proofs suit few rows and bits.
-    time_limit, gap, n_jobs, random_state, verbose
+    time_limit, gap, n_jobs, random_state, verbose, on_interrupt
         See :class:`StepRegressor`.
 
     Attributes

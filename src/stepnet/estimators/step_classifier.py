@@ -70,6 +70,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     verbose : int, default=0
         1 shows progress on standard error: a live line with a bar on a terminal, plain lines elsewhere; 2 also
         prints the plan.
+    on_interrupt : "raise" or "keep", default="raise"
+        Ctrl-C ends the fit with the best verified network so far. ``"raise"`` keeps it and raises
+        KeyboardInterrupt, so that loops around the fit end too; ``"keep"`` returns as usual.
 
     Attributes
     ----------
@@ -142,12 +145,12 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
             raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
         starts = None if start is None else starts
         method, n_jobs, seed = method_of(self.method), checked_n_jobs(self.n_jobs), self._seed()
-        with budget.catching_interrupts(), showing(budget.remaining) if self.verbose else nullcontext() as show:
+        with showing(budget.remaining) if self.verbose else nullcontext() as show:
             callbacks = [callback for callback in (show, on_incumbent) if callback is not None]
             networks = train_pairs(problem, n_classes, method, seed, budget, n_jobs, starts, checkpoint, callbacks)
-        network = pairwise_votes(networks, n_classes)
-        votes = vote_problem(problem, network)
-        self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
+            network = pairwise_votes(networks, n_classes)
+            votes = vote_problem(problem, network)
+            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
         self._pair_networks = networks
 
     def __sklearn_tags__(self) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -23,6 +25,8 @@ from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_integer
 from stepnet.runtime.parallel import in_order
+from stepnet.runtime.progress import Progress
+from stepnet.runtime.view import showing
 from stepnet.search.descent.descent import descend_network
 
 
@@ -52,6 +56,10 @@ class StepEnsembleClassifier(BaseStepClassifier):
         Members trained in parallel; -1 for all cores, None for what joblib is configured for, such as a
         Dask cluster. The networks do not depend on it.
     random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+        1 shows progress on standard error.
+    on_interrupt : "raise" or "keep", default="raise"
+        What Ctrl-C does once the vote of the members so far is kept; see :class:`StepClassifier`.
 
     Attributes
     ----------
@@ -74,6 +82,8 @@ class StepEnsembleClassifier(BaseStepClassifier):
     time_limit: float = 60.0
     n_jobs: int | None = 1
     random_state: Any = None
+    verbose: int = 0
+    on_interrupt: str = "raise"
 
     weights, threshold, gap = "real", "neuron", 0.0  # of every member
     activation, output, loss = "step", "one_vs_one", "misclassified"
@@ -83,21 +93,22 @@ class StepEnsembleClassifier(BaseStepClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, radius: ArrayLike | None = None
     ) -> Self:
         """Train the members and join them; ``radius`` as for :meth:`StepClassifier.fit`."""
-        budget, n_jobs = self._budget(), checked_n_jobs(self.n_jobs)
+        n_jobs = checked_n_jobs(self.n_jobs)
         if not is_integer(self.n_estimators) or self.n_estimators < 1:
             raise InvalidInputError(f"n_estimators={self.n_estimators!r} must be a positive integer, such as 9.")
         method = self._checked_method()
-        with self._all_or_nothing():
+        with self._training() as budget:
             problem = self._problem(X, y, sample_weight, radius)
             seed, n_classes = self._seed(), len(self.classes_)
             parts = [problem] if n_classes == 2 else pair_problems(problem, n_classes)
             method.plan(parts[0])
             if n_classes > 2:
                 require_votes(problem, n_classes, self.n_estimators)
-            self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs)
-            network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
-            votes = vote_problem(problem, network)
-            self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
+            with showing(budget.remaining) if self.verbose else nullcontext() as show:
+                self.members_ = _train_members(parts, int(self.n_estimators), method, seed, budget, n_jobs, show)
+                network = majority(self.members_) if n_classes == 2 else pairwise_votes(self.members_, n_classes)
+                votes = vote_problem(problem, network)
+                self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -122,7 +133,13 @@ class StepEnsembleClassifier(BaseStepClassifier):
 
 
 def _train_members(
-    problems: list[Problem], n_members: int, method: Method, seed: int, budget: Budget, n_jobs: int | None
+    problems: list[Problem],
+    n_members: int,
+    method: Method,
+    seed: int,
+    budget: Budget,
+    n_jobs: int | None,
+    show: Callable[[Progress], None] | None,
 ) -> list[Network]:
     """Rounds of one network per problem; an interrupt or the time limit keeps the rounds that are complete."""
     jobs, total = max(1, int(effective_n_jobs(n_jobs))), n_members * len(problems)
@@ -132,11 +149,14 @@ def _train_members(
         for place, (problem, own) in enumerate(zip(problems * n_members, seeds, strict=True))
     ]
     members: list[Network] = []
-    with budget.catching_interrupts():
-        for member in in_order(train_member, arguments, n_jobs):
-            members.append(member)
-            if budget.stop_reason and len(members) % len(problems) == 0:
-                break
+    for member in in_order(train_member, arguments, n_jobs):
+        members.append(member)
+        if show is not None:
+            show(
+                Progress.of_parts(budget.elapsed, len(members), total, "members", is_learned=isinstance(method, Learn))
+            )
+        if budget.stop_reason and len(members) % len(problems) == 0:
+            break
     if not members:
         raise NoNetworkError("no member was trained within the time limit; raise time_limit.")
     return members
@@ -146,7 +166,8 @@ def train_member(problem: Problem, seed: list[int], method: Method, budget: Budg
     """One member; runs in any thread or process, or on any machine."""
     if isinstance(method, Learn) and descends(method, problem):
         should_stop = partial(getattr, budget, "stop_reason")
-        return descend_network(problem, seed=seed, options=method.options, should_stop=should_stop)
+        with budget.catching_interrupts("keep"):  # another process gets the Ctrl-C of the terminal too
+            return descend_network(problem, seed=seed, options=method.options, should_stop=should_stop)
     return train_pair(_bootstrapped(problem, seed), method, seed[0] + seed[1], budget, share).network
 
 

@@ -52,6 +52,8 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
         1 shows progress on standard error.
+    on_interrupt : "raise" or "keep", default="raise"
+        What Ctrl-C does once the best network so far is kept; see :class:`StepClassifier`.
 
     Attributes
     ----------

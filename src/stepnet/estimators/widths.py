@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certificate.certificate import Certificate, certify
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import checked_limit, checked_n_jobs
@@ -49,11 +50,19 @@ class Widths:
     loss : float
         The loss to reach.
     curve : tuple of Width
-        From one neuron to the first width that reaches it.
+        From one neuron to the first width that reaches it; one neuron alone if no width can.
+    least : float
+        The smallest loss of any classifier: equal rows of different classes cannot all be right.
     """
 
     loss: float
     curve: tuple[Width, ...]
+    least: float = 0.0
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether equal rows of different classes leave the loss possible at all."""
+        return self.least <= self.loss
 
     @property
     def enough(self) -> int | None:
@@ -61,13 +70,15 @@ class Widths:
         return next((one.width for one in self.curve if one.loss <= self.loss), None)
 
     @property
-    def needed(self) -> int:
-        """The fewest neurons that the bounds leave possible."""
+    def needed(self) -> int | None:
+        """The fewest neurons that the bounds leave possible; None if no number of neurons is enough."""
+        if not self.is_possible:
+            return None
         return next((one.width for one in self.curve if one.bound <= self.loss), len(self.curve) + 1)
 
     @property
     def smallest(self) -> int | None:
-        """The fewest neurons that reach the loss, if that is proven."""
+        """The fewest neurons that reach the loss, if there are any and that is proven."""
         return self.enough if self.enough == self.needed else None
 
     def __str__(self) -> str:
@@ -80,6 +91,12 @@ class Widths:
     @property
     def answer(self) -> str:
         """The result in one sentence."""
+        if not self.is_possible:
+            least = f"{self.least:g}" if float(f"{self.least:g}") == self.least else repr(self.least)
+            return (
+                f"No width reaches loss {self.loss:g}: equal rows have different classes, so no classifier has a loss "
+                f"below {least}. Give a loss of {least} or more, or correct these rows."
+            )
         if self.enough == 1:
             return f"1 neuron reaches loss {self.loss:g}."
         if self.smallest is not None:
@@ -121,6 +138,7 @@ def smallest_width(
     n_jobs: int | None = 1,
     random_state: int = 0,
     show: Callable[[Width], None] | None = None,
+    on_interrupt: str = "raise",
 ) -> Widths:
     """The fewest neurons of one hidden layer that reach a loss, and the best loss of every width on the way.
 
@@ -136,6 +154,8 @@ def smallest_width(
         Seconds in total. Each width gets an equal share of the time that is left.
     show : callable
         Called with every width when it is done.
+    on_interrupt : "raise" or "keep"
+        What Ctrl-C does: raise KeyboardInterrupt, or return the widths so far.
     """
     if not is_finite_number(loss) or loss < 0:
         raise InvalidInputError(f"loss={loss!r} must be a non-negative number.")
@@ -143,20 +163,21 @@ def smallest_width(
         raise InvalidInputError(f"most={most!r} must be a positive integer, such as 5.")
     whole, pool, curve = Budget(checked_limit(time_limit)), Pool(), list[Width]()
     network: Network | None = None
-    for width in range(1, most + 1):
-        problem = StepClassifier(hidden=(width,)).problem(X, y, sample_weight)
-        budget = Budget(whole.remaining / (most + 1 - width))
-        run = Run(problem, budget, checked_n_jobs(n_jobs), random_state, pool=pool)
-        with budget.catching_interrupts():
+    with whole.catching_interrupts(on_interrupt):
+        for width in range(1, most + 1):
+            problem = StepClassifier(hidden=(width,)).problem(X, y, sample_weight)
+            budget = whole.lasting(whole.remaining / (most + 1 - width))
+            run = Run(problem, budget, checked_n_jobs(n_jobs), random_state, pool=pool)
             Prove().work(run, None if network is None else _widened(network))
-        result = run.result()
-        network = result.network
-        curve.append(Width(width, certify(problem, result), network))
-        if show is not None:
-            show(curve[-1])
-        if curve[-1].loss <= loss or result.stop_reason == "interrupted":
-            break
-    return Widths(float(loss), tuple(curve))
+            result = run.result()
+            network = result.network
+            curve.append(Width(width, certify(problem, result), network))
+            if show is not None:
+                show(curve[-1])
+            least = conflict_bound(problem).value
+            if curve[-1].loss <= loss or least > loss or whole.is_interrupted:
+                break
+    return Widths(float(loss), tuple(curve), least)
 
 
 def _widened(network: Network) -> Network:

@@ -11,14 +11,12 @@ from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 from threadpoolctl import threadpool_limits
 
 import stepnet
-from stepnet.estimators.step_classifier import StepClassifier
+from stepnet.estimators.warm_up import warm_up
 from stepnet.experiments.as_printed import wait_for_solvers
 from stepnet.experiments.cell import Cell, CellRows, rows_of
 from stepnet.experiments.contenders import CONTENDERS, Predict
-from stepnet.search.local.local_search import kernels_ready
 
 Record = dict[str, Any]
-_COMPILING = 600.0  # seconds at most, in the first run after an installation
 
 
 def measured(cell: Cell) -> Record:
@@ -43,8 +41,7 @@ def measured(cell: Cell) -> Record:
 @functools.cache
 def _compile() -> None:
     """Load or compile the kernels before the clock starts."""
-    kernels_ready(_COMPILING)
-    StepClassifier((1,), method="learn", time_limit=_COMPILING, random_state=0).fit([[0.0], [1.0]], [0, 1])
+    warm_up()
 
 
 def _scores(predict: Predict, rows: CellRows) -> Record:

@@ -49,9 +49,16 @@ class Method(ABC):
             run.plan = self.plan(run.problem)
         return run.plan
 
-    def solve(self, problem: Problem, start: Network | None = None, *, time_limit: float = math.inf) -> Result:
-        """Work on a new run until the end."""
+    def solve(
+        self,
+        problem: Problem,
+        start: Network | None = None,
+        *,
+        time_limit: float = math.inf,
+        on_interrupt: str = "raise",
+    ) -> Result:
+        """Work on a new run until the end; with ``on_interrupt="keep"``, Ctrl-C returns what was found so far."""
         run = Run(problem, Budget(time_limit))
-        with run.budget.catching_interrupts():
+        with run.budget.catching_interrupts(on_interrupt):
             self.work(run, start)
         return run.result()

@@ -8,7 +8,7 @@ from functools import partial
 from stepnet.methods.plan import Way
 from stepnet.methods.programs import Programs
 from stepnet.methods.run import Run
-from stepnet.methods.search import search_within
+from stepnet.methods.search import search_meanwhile, search_within
 from stepnet.model.network import Network
 from stepnet.provers.base import Prover
 from stepnet.search.local.local_search import Effort
@@ -37,6 +37,14 @@ def close(run: Run, solver: str) -> None:
             return
 
 
+def prepare(run: Run) -> None:
+    """Have the kernels of the plan's provers loaded or compiled while something else is done."""
+    assert run.plan is not None
+    for way in run.plan.ways:
+        if way.prover is not None:
+            way.prover.kernels.begin()
+
+
 def _solve(run: Run, way: Way, solver: str) -> bool:
     """Branch and bound on the way's programs; False if there is no time or memory for them."""
     assert run.plan is not None
@@ -51,6 +59,11 @@ def _solve(run: Run, way: Way, solver: str) -> bool:
 
 def _prove(run: Run, prover: Prover) -> None:
     """Provers count in units of the best loss at their start: if it falls far, they start again in smaller units."""
+    if not prover.kernels.is_done(0.0):
+        search_meanwhile(run, prover.kernels)
+        run.stage = prover.name
+        if run.is_over:
+            return
     if not run.compiles(prover.kernels):
         return
     before = math.inf

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
-from stepnet.methods.closing import close
+from stepnet.methods.closing import close, prepare
 from stepnet.methods.generation import Generation, nominal_master
 from stepnet.methods.plan import Plan, ways_of
 from stepnet.methods.run import Run
@@ -70,6 +70,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         plan = self.planned(run)
         begin(run, start, bounds=self.free_bounds)
         if not run.is_over and start is None and self.search_share and plan.search:
+            prepare(run)
             is_program = run.problem.is_plain and plan.ways[0].formulation is not None
             search_within(run, self.search_share, None if is_program else effort_before(plan.ways[0], run.problem))
         if not run.is_over:

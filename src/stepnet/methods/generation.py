@@ -27,7 +27,7 @@ from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.search.local.local_search import Effort, accepts_search, kernels_ready, local_search
+from stepnet.search.local.local_search import Effort, accepts_search, local_search
 from stepnet.uncertainty.scenarios import Scenarios
 
 _SEARCH_SHARE = 0.1  # of the remaining time, for a network of the master before its program
@@ -140,8 +140,6 @@ class Generation:
         if network is not None:
             part.offer(network)
         if part.is_over or not accepts_search(surrogate):
-            return
-        if surrogate.is_plain and not kernels_ready(part.budget.remaining / 4, surrogate.dataset.n_rows):
             return
         local_search(
             surrogate,

@@ -14,8 +14,8 @@ from stepnet.methods.run import Run
 from stepnet.methods.search import Search
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.descent.descent import KERNELS, DescentOptions, accepts_descent, descend_network
-from stepnet.search.local.local_search import accepts_search, search_kernels
+from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network
+from stepnet.search.local.local_search import accepts_search
 
 # Of the search for what descent does not take: seconds for hundreds of rows.
 _SHARE = 0.25  # of the time, at most
@@ -63,7 +63,6 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
             return
         run.is_learned = True
         begin(run, start, constants=False, separate=False)
-        run.compiles(KERNELS)  # any answer needs them, even if that takes longer than the limit
         run.announce("learning")
         network = descend_network(
             run.problem, seed=run.seed, options=self.options, should_stop=run.must_stop, on_share=run.advance
@@ -94,8 +93,6 @@ def _leave(run: Run, method: Method, start: Network | None) -> None:
     if isinstance(method, Prove):
         method.work(run, start)
         return
-    if run.problem.is_plain:
-        run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5)
     with run.within(_SHARE):
         method.work(run, start)
         is_late = run.budget.elapsed >= run.last_call

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
+from stepnet.methods.closing import prepare
 from stepnet.methods.exact import Exact, stages_before
 from stepnet.methods.plan import Plan
 from stepnet.methods.run import Run
@@ -56,6 +57,8 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
         if not run.is_over and self.search_share and plan.search:
             # If the exact program is out of reach, the search gets all of the time.
             is_last = not plan.has_time(run.budget)
+            if not is_last:
+                prepare(run)
             effort = Effort(starts=10**9) if is_last else effort_before(plan.ways[0], run.problem)
             search_within(run, 1.0 if is_last else self.search_share, effort)
         if not run.is_over:

@@ -15,7 +15,8 @@ from stepnet.methods.plan import Plan, Way
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.search.local.local_search import Effort, accepts_search, local_search, search_kernels
+from stepnet.runtime.compiling import Compiling
+from stepnet.search.local.local_search import Effort, accepts_search, local_search
 from stepnet.search.polish.polish import centred, polished
 
 
@@ -71,8 +72,6 @@ def effort_before(way: Way, problem: Problem) -> Effort:
 
 def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
     """Local search within a share of the remaining time."""
-    if run.problem.is_plain and not run.compiles(search_kernels(run.problem.dataset.n_rows), 0.5):
-        return
     run.stage = "local search"
     end = math.inf
     if math.isfinite(run.budget.remaining):
@@ -87,4 +86,21 @@ def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
         effort=effort,
         n_jobs=run.n_jobs,
         start=run.network,
+    )
+
+
+def search_meanwhile(run: Run, kernels: Compiling) -> None:
+    """Search on while a prover's kernels are compiled, from other starts than before."""
+    if run.plan is None or not run.plan.search or run.must_stop():
+        return
+    run.announce("local search")
+    local_search(
+        run.problem,
+        seed=run.seed + 1,
+        offer=run.offer,
+        budget=run.budget.until(run.last_call, lambda: kernels.is_done(0.0)),
+        should_stop=lambda: run.is_over,
+        target=run.bound.value,
+        effort=Effort(starts=10**9),
+        n_jobs=run.n_jobs,
     )

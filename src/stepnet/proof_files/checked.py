@@ -30,6 +30,7 @@ from stepnet.provers.oracle import is_true
 from stepnet.provers.sat_solver import SECOND_TITLE
 from stepnet.provers.subsystem import Subsystem
 from stepnet.runtime.limits import Budget
+from stepnet.runtime.progress import Progress
 
 FORMAT, VERSION = "stepnet proof", 1
 _DAMAGES = (
@@ -38,12 +39,18 @@ _DAMAGES = (
 )  # fmt: skip
 
 
-def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float("inf")) -> Verification:
+def verify_proof(
+    directory: str | os.PathLike[str],
+    *,
+    time_limit: float = float("inf"),
+    show: Callable[[Progress], None] | None = None,
+) -> Verification:
     """Check a directory of ``write_proof`` from its files alone; the result is false if a claim is false or left open.
 
     Rows that no neuron gets right together are checked in rational arithmetic, the network in exact arithmetic, the
     clauses against what they must follow from, and the steps to a contradiction by propagation. If a proof is small
-    enough, the verified checker ``drup`` checks it too; otherwise a second SAT solver repeats it.
+    enough, the verified checker ``drup`` checks it too; otherwise a second SAT solver repeats it. ``show`` is called
+    after every check.
     """
     folder, budget = Path(directory), Budget(time_limit)
     if not folder.is_dir():
@@ -53,8 +60,11 @@ def verify_proof(directory: str | os.PathLike[str], *, time_limit: float = float
     checks: list[Check] = []
     try:
         with budget.catching_interrupts():
-            for check in _Reading(folder, budget).checks():
+            reading = _Reading(folder, budget)
+            for check in reading.checks():
                 checks.append(check)
+                if show is not None:
+                    show(Progress.of_parts(budget.elapsed, len(checks), reading.n_checks, "checks"))
     except _DAMAGES as error:
         what = f"{error.strerror}: {Path(error.filename or '').name}" if isinstance(error, OSError) else str(error)
         checks.append(Check("the files are intact", False, f"{type(error).__name__}: {what}"))
@@ -80,6 +90,11 @@ class _Reading:
             Subsystem(tuple(map(_integer, rows)), tuple(map(_integer, multipliers)))
             for rows, multipliers in self._json("subsystems.json")
         ]
+
+    @property
+    def n_checks(self) -> int:
+        """At most: a gate whose clauses do not follow has one check instead of two."""
+        return 5 + (2 * len(self.content["gates"]) if self.bound > 0 else 0)
 
     def checks(self) -> Iterable[Check]:
         yield self._data()
@@ -157,6 +172,8 @@ class _Reading:
         width = self.hidden[0] if self.hidden else 1
         if not self.bound:
             return Check("no network loses less", True, "a loss is never negative")
+        if not self.content["gates"] and self.bound <= (least := least_loss(self.dataset)):
+            return Check("no network loses less", True, f"equal rows of different classes cost {float(least):.17g}")
         listed = [(tuple(entry["weights"]), entry["threshold"]) for entry in self.content["gates"]]
         needed = [(gate.weights, gate.threshold) for gate in gates(width)]
         return Check(
@@ -215,6 +232,14 @@ class _Reading:
             return Check(claim, None, f"{found}; {SECOND_TITLE} had no time to repeat it")
         verdict = "refutes the clauses again" if again else "finds no contradiction"
         return Check(claim, again, f"{found}; {reason or TOO_LARGE}, so {SECOND_TITLE} {verdict} ({seconds:.1f} s)")
+
+
+def least_loss(dataset: Dataset) -> Fraction:
+    """What any classifier loses: equal rows get the same answer, so one class of them is wrong."""
+    costs: dict[tuple[float, ...], list[Fraction]] = {}
+    for row, code, weight in zip(dataset.X.tolist(), dataset.y.tolist(), dataset.weights.tolist(), strict=True):
+        costs.setdefault(tuple(row), [Fraction(0), Fraction(0)])[code] += Fraction(weight)
+    return sum((min(pair) for pair in costs.values()), Fraction(0))
 
 
 def limit_below(bound: float, unit: Fraction) -> int:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from stepnet.runtime.compiling import Compiling, kernel
 
 _EVENTS = 2_000  # between two checks of the clock
 
@@ -75,7 +76,7 @@ class Propagation:
 _OPEN, _REFUTED, _FAILED = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _follow(events: Any, n_given: int, state: _Trail) -> Any:
     """Process some events, checking each learned clause; the clauses each check depends on, and how many those are.
 
@@ -124,7 +125,7 @@ def _follow(events: Any, n_given: int, state: _Trail) -> Any:
     return _OPEN, counts, found[:n_found]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(nogil=True, inline="always")
 def _set(literal: int, clause: int, state: _Trail) -> None:
     state.value[literal], state.value[literal ^ 1] = 1, -1
     state.reason[literal // 2] = clause
@@ -132,7 +133,7 @@ def _set(literal: int, clause: int, state: _Trail) -> None:
     state.trail[-1] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _add(clause: int, state: _Trail) -> Any:
     """Watch two literals that are not false; if there is only one, it is permanently true. A conflict, or -1."""
     literals, value, first = state.literals, state.value, state.first
@@ -157,7 +158,7 @@ def _add(clause: int, state: _Trail) -> Any:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _propagate(n_done: int, state: _Trail) -> Any:
     """Make true what clauses force, from entry ``n_done`` of the trail; a conflict, or -1."""
     literals, starts, value, trail = state.literals, state.starts, state.value, state.trail
@@ -195,7 +196,7 @@ def _propagate(n_done: int, state: _Trail) -> Any:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _trace(conflict: int, denied: int, state: _Trail, is_marked: Any, found: Any, n_found: int) -> Any:
     """Append the clauses behind a conflict, in the order of propagation; a denied variable needs no reason."""
     literals, starts, trail = state.literals, state.starts, state.trail
@@ -222,3 +223,12 @@ def _trace(conflict: int, denied: int, state: _Trail, is_marked: Any, found: Any
             break
     found[begin:n_found] = found[begin:n_found][::-1].copy()
     return found, n_found
+
+
+def _compile() -> None:
+    """Check that x, given x or y and x or not y, follows from them, and with not x a contradiction."""
+    clauses = [(1, 2), (1, -2), (-1,), (1,)]
+    Propagation(clauses, 3).follow([3, ~0], lambda: False)
+
+
+KERNELS = Compiling("checks of proofs", _compile, __name__, _follow)

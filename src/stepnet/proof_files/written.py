@@ -27,7 +27,7 @@ from stepnet.model.gates import gates
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
-from stepnet.proof_files.checked import FORMAT, VERSION, limit_below
+from stepnet.proof_files.checked import FORMAT, VERSION, least_loss, limit_below
 from stepnet.proof_files.refutation import Refutation, refutation
 from stepnet.provers.base import accepts_correct_sets, width_of
 from stepnet.provers.oracle import Oracle
@@ -55,7 +55,8 @@ def write_proof(
     """Write a directory which proves that ``network`` has its loss and that no network loses less than a bound.
 
     Subsystems that a fit has found make it faster; missing ones are found here. If the time is not enough for
-    ``bound``, a smaller one is proven. Returns the bound that is proven.
+    ``bound``, a smaller one is proven, but none below that of equal rows with different classes, which needs no
+    solver. Returns the bound that is proven.
 
     Raises
     ------
@@ -68,9 +69,10 @@ def write_proof(
     """
     require_provable(problem)
     target = _free(directory)
+    free = _float_below(least_loss(problem.dataset))
     with ThreadPoolExecutor(1) as worker:
         writing = _FolderWriting(problem, RowWeights.of(problem.dataset.weights, bound), Pool(subsystems), seed, worker)
-        bound, proofs = writing.prove(bound, budget or Budget())
+        bound, proofs = writing.prove(bound, free, budget or Budget())
     pool, weights, heavy = writing.pool, writing.weights, writing.heavy
     used = _used(pool, proofs)
     content = {
@@ -115,7 +117,19 @@ class _FolderWriting:
         self.heavy: list[list[int]] = []
         self.oracle = Oracle(problem.dataset.X, problem.dataset.y == 1, seed)
 
-    def prove(self, bound: float, budget: Budget) -> tuple[float, _Proofs]:
+    def prove(self, bound: float, free: float, budget: Budget) -> tuple[float, _Proofs]:
+        """A bound no larger than the free one needs no refutations, and no smaller one is proven instead of it."""
+        if bound <= free:
+            return bound, []
+        try:
+            proven, proofs = self._prove_by_refutations(bound, budget)
+        except _TimeIsUpError:
+            if not free:
+                raise
+            return free, []
+        return (proven, proofs) if proven > free else (free, [])
+
+    def _prove_by_refutations(self, bound: float, budget: Budget) -> tuple[float, _Proofs]:
         """First the bound itself is tried, then the largest one that is reached from below."""
         units = self.weights.limit_below(bound) + 1
         try:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from stepnet.runtime.compiling import kernel
 
 Words = NDArray[np.uint64]
 AT_ONCE = 300_000_000  # operations between two checks of the clock, roughly
@@ -65,7 +66,7 @@ def _without_larger(words: Words, should_stop: Callable[[], bool]) -> NDArray[np
     return is_kept
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _has_just(words: Any, one: int, other: int, word: int, more: Any) -> bool:
     """Whether one set has exactly the rows of another, and some more in one word."""
     for w in range(words.shape[1]):
@@ -74,7 +75,7 @@ def _has_just(words: Any, one: int, other: int, word: int, more: Any) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _enter(words: Any, begin: int, end: int, rows: Any, codes: Any, hashes: Any, table: Any, is_kept: Any) -> None:
     """Enter sets into a table by hashes of their rows; of equal sets only the first."""
     mask = np.uint64(len(table) - 1)
@@ -97,7 +98,7 @@ def _enter(words: Any, begin: int, end: int, rows: Any, codes: Any, hashes: Any,
             table[place] = k
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _leave_out(words: Any, begin: int, end: int, rows: Any, codes: Any, hashes: Any, table: Any, is_kept: Any) -> None:
     """Look up every set with one more row."""
     mask = np.uint64(len(table) - 1)
@@ -120,7 +121,7 @@ def _leave_out(words: Any, begin: int, end: int, rows: Any, codes: Any, hashes: 
                     place = (place + np.uint64(1)) & mask
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _keep_largest(words: Any, kept: Any, n_kept: int, done: int, most: int) -> Any:
     """Continue through sets in decreasing order of size; keep those that no earlier one contains."""
     n_words = words.shape[1]
@@ -144,7 +145,7 @@ def _keep_largest(words: Any, kept: Any, n_kept: int, done: int, most: int) -> A
     return n_kept, done
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(nogil=True, inline="always")
 def count(word: Any) -> Any:
     """The number of bits that are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))

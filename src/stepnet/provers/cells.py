@@ -63,7 +63,7 @@ class Cells(Prover):
     """Correct sets by enumeration, for few features."""
 
     name = "cells"
-    kernels = Compiling(_compile)
+    kernels = Compiling("cells", _compile, __name__, right_sets)
 
     def accepts(self, problem: Problem) -> Answer:
         answer = accepts_correct_sets(problem, self.name)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepnet.provers.bits import AT_ONCE, Words, costs, count
+from stepnet.runtime.compiling import kernel
 
 _BLOCK = 256  # sets per block
 
@@ -75,7 +75,7 @@ def best_sets(
     return (tuple(found.tolist()) if best <= most else None), True
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _search(
     lists: Any, classes: Any, weights: Any, gate: Any, rules: Any, depth: int, best: int, found: Any, most: int
 ) -> Any:
@@ -134,7 +134,7 @@ def _search(
     return depth, best
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _place_of(number: int, numbers: Any, size: int) -> int:
     """Of the first one, in rising order, that is not smaller."""
     low, high = 0, size
@@ -147,7 +147,7 @@ def _place_of(number: int, numbers: Any, size: int) -> int:
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _put_at_stake(lists: Any, classes: Any, rules: Any, depth: int, j: int) -> None:
     """After ``depth`` neurons: the rows that are lost if neuron j gets them wrong, too."""
     for w in range(lists.lost.shape[1]):
@@ -163,7 +163,7 @@ def _put_at_stake(lists: Any, classes: Any, rules: Any, depth: int, j: int) -> N
         lists.at_stake[depth, j, w] = at_stake
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _add_costs(words: Any, begin: int, lost: Any, at_stake: Any, weights: Any, sums: Any, size: int) -> None:
     """The loss with each of some sets."""
     for k in range(size):
@@ -176,7 +176,7 @@ def _add_costs(words: Any, begin: int, lost: Any, at_stake: Any, weights: Any, s
                 sums[k] += count((base | (stake & ~words[w, begin + k])) & mask) << plane
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _keep(
     words: Any,
     numbers: Any,
@@ -203,7 +203,7 @@ def _keep(
     return n_kept
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _least(words: Any, numbers: Any, size: int, begin: int, lost: Any, at_stake: Any, weights: Any, best: int) -> Any:
     """The least loss, if it is below the best, and its set."""
     sums, number = np.empty(_BLOCK, np.int64), -1

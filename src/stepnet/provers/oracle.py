@@ -16,12 +16,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepnet.model.arithmetic import Floats, activations, quantum
 from stepnet.provers.subsystem import Subsystem
-from stepnet.runtime.compiling import Compiling
+from stepnet.runtime.compiling import Compiling, kernel
 
 Indices = NDArray[np.int64]
 _NEAR = 1e-12  # squared distance to 0 below which the hulls are taken to meet
@@ -230,7 +229,7 @@ def _product(matrix: list[list[Fraction]], vector: list[Fraction]) -> list[Fract
     return [sum((a * b for a, b in zip(row, vector, strict=True)), Fraction(0)) for row in matrix]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _nearest(columns: Any, rows: Any, seed: int) -> Any:
     """The point nearest to (0, 1) in the cone of some rows of ``columns``: squared distance, its rows, difference.
 
@@ -339,4 +338,4 @@ def _compile() -> None:
     Oracle(np.array([[0.0], [1.0], [2.0]]), np.array([True, False, True])).packing(np.arange(3), lambda: False)
 
 
-KERNELS = Compiling(_compile)
+KERNELS = Compiling("subsystems", _compile, __name__, _nearest)

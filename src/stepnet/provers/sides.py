@@ -7,8 +7,9 @@ from itertools import chain, combinations, islice
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from stepnet.runtime.compiling import kernel
 
 EXACT, DIFFERENCES, COORDINATES = 0, 1, 2  # what is exact in floats: all minors; differences of points; neither
 _ROUNDING = (
@@ -33,7 +34,7 @@ def subsets(n_points: int, size: int, at_once: int) -> Iterator[NDArray[np.int64
         yield block.reshape(-1, size)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def right_sets(sides: Any, where: Any, on: Any, with_plane: bool) -> Any:
     """The rows that hyperplanes get right in both orientations, from the sides of their points; side 2 is ignored."""
     n_words = (len(where) + 63) // 64
@@ -51,7 +52,7 @@ def right_sets(sides: Any, where: Any, on: Any, with_plane: bool) -> Any:
     return sets
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _signs(points: Any, chosen: Any, rounding: float, is_relative: bool) -> Any:
     """Minors column by column; with rounding, coordinates differ by at most 1."""
     n_points, n = points.shape
@@ -116,7 +117,7 @@ def _signs(points: Any, chosen: Any, rounding: float, is_relative: bool) -> Any:
     return signs, in_doubt
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def are_simple(sides: Any, dimension: int, has_both: Any) -> Any:
     """Whether a hyperplane passes through exactly as many points as it needs, each with rows of one class."""
     found = np.empty(len(sides), np.bool_)

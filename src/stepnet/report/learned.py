@@ -15,6 +15,7 @@ from stepnet.model.rules import Words, hidden_names, output_names
 _MOST_WORK = 20_000_000  # rows × neurons² × neurons above; beyond it, the rows that neurons decide are not computed
 _BINS = 12
 _WORDS = Words(digits=4, most_terms=30, is_scaled=True)
+_UNDIVIDED = Words(digits=4, most_terms=30)
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class NeuronSummary:
 
     Attributes
     ----------
+    is_divided : bool
+        Whether the rule shows the weights divided by the largest one.
     importance : float
         Its share of the influence on the output; the shares of a layer add up to 1.
     rows : tuple of int or None
@@ -51,6 +54,7 @@ class NeuronSummary:
     weights: tuple[float, ...]
     thresholds: tuple[float, ...]
     rule: str
+    is_divided: bool
     importance: float
     rows: tuple[int, ...] | None
     decided: int | None
@@ -104,12 +108,17 @@ def layers_of(network: Network, names: Names, X: Floats | None, decided: Floats 
             weights = tuple(layer.weights[j].tolist())
             thresholds = tuple(np.atleast_1d(layer.thresholds[j]).tolist())
             answers = names.classes if is_last and layer.activation.has_levels else ()
+            about: Any = {"values": values, "answers": answers}
+            rule, undivided = (
+                words.rule(layer.activation, weights, thresholds, inputs, **about) for words in (_WORDS, _UNDIVIDED)
+            )
             neurons.append(
                 NeuronSummary(
                     name,
                     weights,
                     thresholds,
-                    _WORDS.rule(layer.activation, weights, thresholds, inputs, values=values, answers=answers),
+                    rule,
+                    rule != undivided,
                     float(importances[k][j]),
                     _rows_at(layer, levels[k], j),
                     None if decided is None or k > 0 else int(decided[:, j].sum()),

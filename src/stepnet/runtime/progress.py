@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,12 @@ class Progress:
     network: Any = None  # the best verified network so far
     share: float | None = None  # how much of the stage is done, if known
     is_learned: bool = False  # whether the network is trained for new rows: then the gap is not what matters
+
+    @classmethod
+    def of_parts(cls, runtime: float, n_done: int, n_parts: int, noun: str, *, is_learned: bool = False) -> Progress:
+        """Of work on parts of a vote, which has no loss before all of them are done."""
+        stage, share = f"{n_done} of {n_parts} {noun}", n_done / n_parts
+        return cls(runtime, math.inf, 0.0, 1.0, stage, share=share, is_learned=is_learned)
 
 
 # Returns True to end the fit with the best network so far.

@@ -1,65 +1,113 @@
-"""What a fit shows while it runs: a live line with a progress bar on a terminal, plain lines elsewhere."""
+"""What work shows while it runs: a live line with a progress bar on a terminal, plain lines elsewhere.
+
+Plain lines come with every report, and at least every five seconds: a thread repeats the last state, since a log that
+is silent looks like a program that hangs. Solvers run without the lock of the interpreter, so the thread is on time.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from stepnet.runtime.progress import Progress
+from stepnet.runtime.progress import Progress
+
+_SILENCE = 4.5  # seconds between plain lines, at most: five with whatever delays the thread
 
 
 @contextlib.contextmanager
-def showing(time_limit: float) -> Iterator[Callable[[Progress], None]]:
-    """Yields a callback for ``fit(..., on_incumbent=...)`` that writes to standard error."""
-    if not sys.stderr.isatty():
-        yield _print_line
+def showing(time_limit: float, stage: str = "") -> Iterator[Callable[[Progress], None]]:
+    """Yields a callback for ``fit(..., on_incumbent=...)`` that writes to standard error.
+
+    With a ``stage`` it is for work without losses and bounds, which this stage begins.
+    """
+    if sys.stderr.isatty():
+        with _live(time_limit, stage) as show:
+            yield show
         return
+    lines, is_done = _Lines(stage), threading.Event()
+    beat = threading.Thread(target=lines.repeat, args=(is_done,), name="plain progress", daemon=True)
+    beat.start()
+    try:
+        yield lines.show
+    finally:
+        is_done.set()
+        beat.join()
+
+
+class _Lines:
+    """Plain lines, one at a time."""
+
+    def __init__(self, stage: str) -> None:
+        self._has_losses = not stage
+        self._latest = Progress(0.0, math.inf, 0.0, 1.0, stage or "start")
+        self._reported = self._said = time.perf_counter()
+        self._lock = threading.Lock()
+
+    def show(self, progress: Progress) -> None:
+        with self._lock:
+            self._latest, self._reported = progress, time.perf_counter()
+            self._write(progress)
+
+    def repeat(self, is_done: threading.Event) -> None:
+        """Say the last state again whenever nothing was said for a while."""
+        left = _SILENCE
+        while not is_done.wait(left):
+            with self._lock:
+                now = time.perf_counter()
+                if now - self._said >= _SILENCE:
+                    runtime = self._latest.runtime + now - self._reported
+                    self._write(replace(self._latest, runtime=runtime))
+                left = self._said + _SILENCE - time.perf_counter()
+
+    def _write(self, progress: Progress) -> None:
+        self._said = time.perf_counter()
+        done = "" if progress.share is None else f", {progress.share:.0%} done"
+        text = f"{progress.stage}{done}"
+        if self._has_losses:
+            numbers = "  ".join(f"{name} {number}" for name, number in _numbers(progress).items())
+            text = f"{numbers}  ({text})"
+        sys.stderr.write(f"{progress.runtime:8.2f} s  {text}\n")
+        sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def _live(time_limit: float, stage: str) -> Iterator[Callable[[Progress], None]]:
     from rich.console import Console
     from rich.live import Live
     from rich.progress_bar import ProgressBar
     from rich.table import Table as Grid
 
     begin = time.perf_counter()
-    latest: list[Progress] = []
+    latest = [Progress(0.0, math.inf, 0.0, 1.0, stage or "start")]
 
     def render() -> Grid:
-        grid = Grid(box=None, pad_edge=False)
-        for name in ("seconds", "left", "loss", "bound", *(("gap",) if _has_gap(latest) else ()), "stage"):
+        grid, now = Grid(box=None, pad_edge=False), latest[-1]
+        losses = {} if stage else _numbers(now)
+        for name in ("seconds", "left", *losses, "stage"):
             grid.add_column(name, justify="right", min_width=8, no_wrap=True)
         grid.add_column("", width=24)
-        cells: list[Any] = ["-"] * 3 + ["start", ""]
-        for p in latest[-1:]:
-            bar = ProgressBar(total=1.0, completed=p.share, width=24) if p.share is not None else ""
-            cells = [*_numbers(p), p.stage, bar]
+        bar: Any = "" if now.share is None else ProgressBar(total=1.0, completed=now.share, width=24)
         elapsed = time.perf_counter() - begin
         left = f"{max(0.0, time_limit - elapsed):.0f}" if math.isfinite(time_limit) else "-"
-        grid.add_row(f"{elapsed:.1f}", left, *cells)
+        grid.add_row(f"{elapsed:.1f}", left, *losses.values(), now.stage, bar)
         return grid
 
     with Live(console=Console(stderr=True), get_renderable=render, refresh_per_second=4, transient=True):
         yield latest.append
 
 
-def _print_line(progress: Progress) -> None:
-    done = "" if progress.share is None else f", {progress.share:.0%} done"
-    names = ("loss", "bound", "gap")
-    numbers = "  ".join(f"{name} {number}" for name, number in zip(names, _numbers(progress), strict=False))
-    sys.stderr.write(f"{progress.runtime:8.2f} s  {numbers}  ({progress.stage}{done})\n")
-    sys.stderr.flush()
-
-
-def _numbers(progress: Progress) -> list[str]:
+def _numbers(progress: Progress) -> dict[str, str]:
     """Loss, bound and, unless a network is learned for new rows, gap; dashes as long as there is no loss."""
-    numbers = ["-", "-", "-"]
+    numbers = {"loss": "-", "bound": "-", "gap": "-"}
     if math.isfinite(progress.loss):
-        numbers = [f"{progress.loss:g}", f"{progress.bound:g}", f"{100 * progress.gap:.1f} %"]
-    return numbers[:2] if progress.is_learned else numbers
-
-
-def _has_gap(latest: list[Progress]) -> bool:
-    return not latest or not latest[-1].is_learned
+        gap = f"{100 * progress.gap:.1f} %"
+        numbers = {"loss": f"{progress.loss:g}", "bound": f"{progress.bound:g}", "gap": gap}
+    if progress.is_learned:
+        del numbers["gap"]
+    return numbers

@@ -14,10 +14,21 @@ from stepnet.model.activations.staircase import SIGN
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.squared import Squared
-from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network, shared_thresholds
+from stepnet.runtime.compiling import Compiling
+from stepnet.search.descent.descent import KERNELS, DescentOptions, accepts_descent, descend_network, shared_thresholds
 
 TAKEN = [name for name in CASES if accepts_descent(made(name))]
 SHORT = DescentOptions(epochs=1)
+
+
+@pytest.fixture(autouse=True, params=["compiled", "in numpy"])
+def _kind(request, monkeypatch):
+    """The kernel, and what does the same before it is compiled."""
+    if request.param == "compiled":
+        assert KERNELS.is_done(100)
+    else:
+        monkeypatch.setattr(Compiling, "is_compiled", False)
+        monkeypatch.setattr("stepnet.search.descent.descent._FEWEST_STEPS", 1_000)  # which takes long enough
 
 
 class Stop:

@@ -1,22 +1,27 @@
-"""The compiled kernels: no move raises what it lowers, and after many the state is that of the network."""
+"""The kernels, compiled or in numpy: no move raises what it lowers, and after many the state is that of the network."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from climbers import PLAIN, Compiled, far_rows, made
+from climbers import PLAIN, Compiled, InNumpy, far_rows, made
 from stepnet.search.local.kernels import _best_step, _orthogonalise, _sort
 
 SEEDS = range(3)
 numbers = st.floats(-100, 100, width=32)
 
 
+@pytest.fixture(name="kind", params=[Compiled, InNumpy])
+def _kind(request):
+    return request.param
+
+
 @pytest.mark.parametrize("name", PLAIN)
-def test_no_move_raises_the_penalised_loss(name):
+def test_no_move_raises_the_penalised_loss(name, kind):
     n_gains = 0
     for seed in SEEDS:
-        climber = Compiled(made(name, seed), seed)
+        climber = kind(made(name, seed), seed)
         climber.moves(1)
         for _ in range(200):
             before, near = climber.penalised, ~far_rows(climber.scaled, climber.rows)
@@ -29,8 +34,8 @@ def test_no_move_raises_the_penalised_loss(name):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", PLAIN)
-def test_after_many_moves_bits_values_and_loss_are_those_of_the_network(name, seed):
-    climber = Compiled(made(name, seed), seed)
+def test_after_many_moves_bits_values_and_loss_are_those_of_the_network(name, seed, kind):
+    climber = kind(made(name, seed), seed)
     for patience in (10**9, 5):
         climber.moves(800, patience=patience)  # fewer than after which all is computed anew
         far, levels = far_rows(climber.scaled, climber.rows), climber.scaled.levels(climber.rows)
@@ -47,8 +52,8 @@ def test_after_many_moves_bits_values_and_loss_are_those_of_the_network(name, se
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", PLAIN)
-def test_the_best_network_is_of_the_problem_and_costs_what_is_said(name, seed):
-    climber = Compiled(made(name, seed), seed)
+def test_the_best_network_is_of_the_problem_and_costs_what_is_said(name, seed, kind):
+    climber = kind(made(name, seed), seed)
     climber.moves(1500, patience=50)
     best, problem = climber.best_network, climber.problem
     assert problem.refuses(best) is None
@@ -58,8 +63,8 @@ def test_the_best_network_is_of_the_problem_and_costs_what_is_said(name, seed):
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_what_is_no_weight_stays_zero_and_thresholds_that_are_given_stay(name):
-    climber = Compiled(made(name), 0)
+def test_what_is_no_weight_stays_zero_and_thresholds_that_are_given_stay(name, kind):
+    climber = kind(made(name), 0)
     thresholds = climber.state.t.copy()
     climber.moves(500, patience=20)
     widths = climber.state.widths
@@ -71,19 +76,19 @@ def test_what_is_no_weight_stays_zero_and_thresholds_that_are_given_stay(name):
         np.testing.assert_array_equal(climber.state.t, thresholds)
 
 
-def test_without_patience_wrong_rows_get_heavier_and_the_others_recover():
-    climber = Compiled(made("one hidden layer"), 0)
+def test_without_patience_wrong_rows_get_heavier_and_the_others_recover(kind):
+    climber = kind(made("one hidden layer"), 0)
     weights = climber.problem.dataset.weights
     climber.moves(300, patience=5)
     assert (climber.state.penalties > weights).any()
     assert (climber.state.penalties >= weights).all()
-    climber = Compiled(made("one hidden layer"), 0)
+    climber = kind(made("one hidden layer"), 0)
     climber.moves(300)
     np.testing.assert_array_equal(climber.state.penalties, weights)
 
 
-def test_a_target_that_is_met_ends_it():
-    climber = Compiled(made("one hidden layer"), 0)
+def test_a_target_that_is_met_ends_it(kind):
+    climber = kind(made("one hidden layer"), 0)
     start = climber.scaled
     climber.moves(500, target=1e9)
     assert climber.scaled == start
@@ -91,8 +96,8 @@ def test_a_target_that_is_met_ends_it():
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_the_same_seed_makes_the_same_moves(name):
-    one, two = Compiled(made(name), 5), Compiled(made(name), 5)
+def test_the_same_seed_makes_the_same_moves(name, kind):
+    one, two = kind(made(name), 5), kind(made(name), 5)
     one.moves(400, patience=30)
     two.moves(400, patience=30)
     assert one.scaled == two.scaled

@@ -58,10 +58,16 @@ def _weight_table(layer: NeuronLayer) -> TableBlock:
 
 
 def _about_rules(report: Report) -> str:
-    text = (
-        "Each rule is divided by its largest weight, which does not change it, and rounded to four digits; the model "
-        "file has the exact numbers."
-    )
+    divided = [neuron.is_divided for layer in report.layers for neuron in layer.neurons]
+    text = "Rules show the weights as they are."
+    if all(divided):
+        text = "Each rule is divided by its largest weight, which does not change it."
+    elif any(divided):
+        text = (
+            "Some rules are divided by their largest weight, which does not change them; the others show the weights "
+            "as they are."
+        )
+    text += " Numbers are rounded to four digits; the model file has the exact ones."
     first = report.layers[0].neurons[0]
     if first.rows is not None:
         text += " Rows on: training rows for which the neuron is on."

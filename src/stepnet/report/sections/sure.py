@@ -108,6 +108,10 @@ def _achievement(certificate: Certificate) -> str:
 
 
 def _meaning(certificate: Certificate) -> str:
+    return _status(certificate) + (f" {_sentence(certificate.remark)}" if certificate.remark else "")
+
+
+def _status(certificate: Certificate) -> str:
     scope = _scope(certificate)
     if certificate.status == "OPTIMAL":
         return f"OPTIMAL means that this cannot be improved: among {scope} none has a smaller loss."

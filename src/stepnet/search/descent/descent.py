@@ -25,12 +25,14 @@ from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.runtime.compiling import Compiling
+from stepnet.search.descent import in_numpy
 from stepnet.search.descent.kernel import Settings, Training, descend, logistic_noise
 from stepnet.search.padding import accepts_width
 
 _FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
 _MANY_ROWS = 5_000  # from here on regularisation fades
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
+_SLOWER = 20  # in numpy, so many times fewer steps between two looks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,18 +82,34 @@ def descend_network(
     should_stop: Callable[[], bool] = lambda: False,
     on_share: Callable[[float], None] = lambda share: None,
 ) -> Network:
-    """Train a network of the problem's architecture; stopped early, the network as it is then."""
+    """Train a network of the problem's architecture; stopped early, the network as it is then.
+
+    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is.
+    """
+    return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled)
+
+
+def _descended(
+    problem: Problem,
+    seed: int | list[int],
+    options: DescentOptions | None,
+    should_stop: Callable[[], bool],
+    on_share: Callable[[float], None],
+    is_compiled: Callable[[], bool],
+) -> Network:
     options = options or DescentOptions()
     rng = np.random.default_rng(seed)
     mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
     targets, are_numbers = _Targets.of(problem), problem.architecture.output.gives_numbers
     training = _training(problem, targets, mean, scale, rng)
     settings = _settings(len(training.order), options)._replace(is_regression=are_numbers)
-    chunk = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
-    n_averaged = 0
-    for first in range(1, settings.n_steps + 1, chunk):
+    whole = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
+    n_averaged, first = 0, 1
+    while first <= settings.n_steps:
+        make_steps, chunk = (descend, whole) if is_compiled() else (in_numpy.descend, -(-whole // _SLOWER))
         end = min(first + chunk, settings.n_steps + 1)
-        n_averaged += descend(training, settings, first, end, int(rng.integers(2**31)))
+        n_averaged += make_steps(training, settings, first, end, int(rng.integers(2**31)))
+        first = end
         on_share((end - 1) / settings.n_steps)
         if should_stop():
             break
@@ -256,7 +274,7 @@ def shared_thresholds(network: Network) -> Network:
 
 def _compile() -> None:
     problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), Architecture.of(1, (1,), "neuron", "real"))
-    descend_network(problem, seed=0, should_stop=lambda: True)
+    _descended(problem, 0, None, lambda: True, lambda share: None, lambda: True)
 
 
-KERNELS = Compiling(_compile)
+KERNELS = Compiling("descent", _compile, __name__, descend)

@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from stepnet.runtime.compiling import kernel
+
 _NOISE_TABLE = 8192
-_ADAM_1, _ADAM_2, _ADAM_TINY = 0.9, 0.999, 1e-8
-_TO_UNIT_VARIANCE = 0.551329  # of the logistic distribution
+ADAM_1, ADAM_2, ADAM_TINY = 0.9, 0.999, 1e-8
+TO_UNIT_VARIANCE = 0.551329  # of the logistic distribution
 
 # What Python never calls needs no wrapper for it, nor a cache of its own.
 _inner = njit(fastmath=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-_kernel = njit(fastmath=True, nogil=True, cache=True)
+_kernel = kernel(fastmath=True, nogil=True)
 
 
 def logistic_noise(rng: np.random.Generator) -> Any:
@@ -117,9 +119,9 @@ def _adam(weights: Any, gradients: Any, first: Any, second: Any, rate: float, cu
     """One Adam step in place with a decoupled decay and a proximal L1 step."""
     for p in range(weights.size):
         gradient = gradients[p]
-        first[p] = np.float32(_ADAM_1) * first[p] + np.float32(1 - _ADAM_1) * gradient
-        second[p] = np.float32(_ADAM_2) * second[p] + np.float32(1 - _ADAM_2) * gradient * gradient
-        value = weights[p] * keep - rate * first[p] / (np.sqrt(second[p]) + np.float32(_ADAM_TINY))
+        first[p] = np.float32(ADAM_1) * first[p] + np.float32(1 - ADAM_1) * gradient
+        second[p] = np.float32(ADAM_2) * second[p] + np.float32(1 - ADAM_2) * gradient * gradient
+        value = weights[p] * keep - rate * first[p] / (np.sqrt(second[p]) + np.float32(ADAM_TINY))
         weights[p] = max(value - cut, np.float32(0.0)) + min(value + cut, np.float32(0.0))
 
 
@@ -161,7 +163,7 @@ def _batch_gradient(
             units[0, c, r] = X[rows[r], c]
     if s.jitter > 0:
         for c in range(widths[0]):
-            _add(units[0, c], np.float32(s.jitter * _TO_UNIT_VARIANCE), _draw(noise, batch))
+            _add(units[0, c], np.float32(s.jitter * TO_UNIT_VARIANCE), _draw(noise, batch))
     cut = np.float32(np.log(s.dropout / (1.0 - s.dropout))) if s.dropout > 0 else np.float32(0.0)
     for k in range(last + 1):
         for j in range(widths[k + 1]):
@@ -219,7 +221,7 @@ def descend(t: Training, s: Settings, first_step: int, end_step: int, seed: int)
                 _shuffle(t.order)
         _batch_gradient(t, s, rows, level, units, values, deltas, gW, gb)
         rate = s.rate * min(1.0, share / 0.05) * 0.5 * (1.0 + np.cos(np.pi * share))
-        rate_now = np.float32(rate * np.sqrt(1.0 - _ADAM_2**step) / (1.0 - _ADAM_1**step))
+        rate_now = np.float32(rate * np.sqrt(1.0 - ADAM_2**step) / (1.0 - ADAM_1**step))
         nothing, one = np.float32(0.0), np.float32(1.0)
         for k in range(n_layers):
             cut, keep = np.float32(rate * s.shrink), one

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from stepnet.runtime.compiling import kernel
 from stepnet.search.local.lines import FLAT
 from stepnet.search.local.state import Buffers, State
 
@@ -28,7 +29,7 @@ _HUGE = 1e6  # weights do not grow beyond this
 # What Python never calls needs no wrapper for it: half of the time to compile.
 _inner = njit(error_model="numpy", nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _fast = njit(error_model="numpy", nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=True)
-_kernel = njit(error_model="numpy", nogil=True, cache=True)
+_kernel = kernel(error_model="numpy", nogil=True)
 
 
 @_fast

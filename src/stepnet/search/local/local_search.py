@@ -20,6 +20,7 @@ from stepnet.runtime.compiling import Compiling
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.parallel import in_order
 from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network
+from stepnet.search.local import in_numpy
 from stepnet.search.local.climb import climb_once
 from stepnet.search.local.kernels import search
 from stepnet.search.local.lines import FLAT
@@ -29,11 +30,13 @@ from stepnet.search.local.state import Buffers, Padded, State, padded, random_pa
 from stepnet.search.padding import accepts_width
 
 _CHUNK_WORK = 2_000_000  # rows × moves between two looks at the clock
+_SLOWER = 10  # in numpy, so many times fewer moves between two looks
 _PATIENCE = 200  # moves without gain before stubborn rows get heavier
 _MANY_ROWS = 200_000
 _SAMPLE, _GROWTH = 5_000, 10  # rows of the first stage, and how stages grow
 _SAMPLE_MOVES = 2_000  # moves of a stage
 _SHORT = DescentOptions(epochs=20)  # where the search begins on many rows
+_CLOSE = DescentOptions(strength=0.0)  # where it begins without kernels: as few errors as descent can reach
 
 
 def search_kernels(n_rows: int = 0) -> Compiling:
@@ -41,18 +44,16 @@ def search_kernels(n_rows: int = 0) -> Compiling:
     return _KERNELS[_dtype(n_rows)]
 
 
-def kernels_ready(timeout: float, n_rows: int = 0) -> bool:
-    """Whether the kernels for so many rows are compiled, waiting for them up to ``timeout`` seconds."""
-    return search_kernels(n_rows).is_done(timeout)
-
-
 def _compile(dtype: type) -> None:
     problem = Problem(Dataset.from_rows([[0.0], [1.0]], [0, 1]), Architecture.of(1, (1,), "neuron", "real"))
     rng, rows = np.random.default_rng(0), problem.scaling.apply(problem.dataset.X, dtype)
-    _search_rows(problem, rows, *random_padded(problem, rows, rng), rng, Budget(), 0.0, 1)
+    _search_rows(problem, rows, *random_padded(problem, rows, rng), rng, Budget(), 0.0, 1, is_compiled=True)
 
 
-_KERNELS: dict[type, Compiling] = {dtype: Compiling(partial(_compile, dtype)) for dtype in (np.float32, np.float64)}
+_KERNELS: dict[type, Compiling] = {
+    np.float64: Compiling("local search", partial(_compile, np.float64), __name__, search),
+    np.float32: Compiling("local search of many rows", partial(_compile, np.float32), __name__, search),
+}
 
 
 def _dtype(n_rows: int) -> type:
@@ -131,13 +132,13 @@ def search_once(
     """The best network from one start; ``patience`` moves in vain end the search.
 
     Many rows begin with what a short descent learns, or else in stages: the network found on a
-    sample is the start on ten times as many rows.
+    sample is the start on ten times as many rows. Without kernels moves are slow, and few rows begin with descent too.
     """
     rng, n_rows = np.random.default_rng(seed), problem.dataset.n_rows
     learned = None
-    if n_rows > _SAMPLE and accepts_descent(problem):
-        should_stop = partial(getattr, budget, "stop_reason")
-        learned = descend_network(problem, seed=seed, options=_SHORT, should_stop=should_stop)
+    if (n_rows > _SAMPLE or not search_kernels(n_rows).is_compiled) and accepts_descent(problem):
+        should_stop, options = partial(getattr, budget, "stop_reason"), _SHORT if n_rows > _SAMPLE else _CLOSE
+        learned = descend_network(problem, seed=seed, options=options, should_stop=should_stop)
     rows = problem.scaling.apply(problem.dataset.X, _dtype(n_rows))
     if learned is not None:
         W, t = padded(problem, learned)
@@ -149,7 +150,7 @@ def search_once(
             size *= _GROWTH
     looks = Looks(offer or problem.price, budget, target, RARELY)
     _search_rows(problem, rows, W, t, rng, budget, target, patience, looks)
-    return looks.network
+    return looks.network or learned
 
 
 def _search_rows(
@@ -162,20 +163,25 @@ def _search_rows(
     target: float,
     patience: int,
     looks: Looks | None = None,
+    *,
+    is_compiled: bool = False,
 ) -> Padded:
     """Search on the first rows of a problem; returns the best weights and thresholds.
 
-    Without looks at exact losses the search ends after ``patience`` moves, in vain or not.
+    Without looks at exact losses the search ends after ``patience`` moves, in vain or not. It begins in numpy where
+    the kernels are not compiled yet, and goes on with them as soon as they are.
     """
     state = State.of(problem, rows, W, t)
     buffers, best_W, best_t = Buffers.of(state), W.copy(), t.copy()
-    chunk = max(1, min(patience, _CHUNK_WORK // len(rows)))
+    whole = max(1, min(patience, _CHUNK_WORK // len(rows)))
     moves_threshold = problem.architecture.threshold == "neuron"
     scales_freely = moves_threshold or problem.architecture.fixed_threshold == 0
     best, loss, in_vain, is_met = np.inf, np.nan, 0, False
     while in_vain < patience and not is_met and not budget.stop_reason:
         number, before = int(rng.integers(2**31)), best
-        best, loss = search(
+        is_compiled = is_compiled or _KERNELS[rows.dtype.type].is_compiled
+        make_moves, chunk = (search, whole) if is_compiled else (in_numpy.search, -(-whole // _SLOWER))
+        best, loss = make_moves(
             state, buffers, best_W, best_t, best, loss, moves_threshold, scales_freely, chunk, _PATIENCE, number, target
         )
         in_vain = in_vain + chunk if looks is None or best >= before else 0
