@@ -8,7 +8,7 @@ from stepnet.provers.registry import PROVERS
 _LOSSES, _OUTPUTS = defined_in("how_to/add_loss.md"), defined_in("how_to/add_output.md")
 Distance, Quantile, First = _LOSSES["Distance"], _LOSSES["Quantile"], _OUTPUTS["First"]
 
-# All methods that never search alone, by name (learn does, for what descent does not take); of the ways to an exact answer, each by itself.
+# All methods that never leave a problem to the search alone, by name; of the ways to an exact answer, each by itself.
 BEYOND_SEARCH = {
     "prove": Prove(),
     "alternating": Alternating(),
