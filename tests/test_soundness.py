@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import XOR, make_problem, solve
-from stepnet import Constraint, Exact, Raises, Staircase, StepAutoencoder, StepClassifier, StepRegressor
+from stepnet import Ball, Constraint, Exact, Raises, Staircase, StepAutoencoder, StepClassifier, StepRegressor
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.scope import ALL_NETWORKS, Scope
 from stepnet.certificate.verify import verify
@@ -240,7 +240,7 @@ def test_the_fewest_weights_never_cost_a_proven_network():
 def test_an_error_leaves_the_estimator_as_it_was():
     X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 1, 1, 1, 1])
     model = StepClassifier((1,), method="prove", random_state=0).fit(X, y)
-    model.set_params(method="learn", weights="ternary")
+    model.set_params(method="alternating", uncertainty=Ball("linf", 0.1))
     with pytest.raises(NotAcceptedError):
         model.fit(X, np.array(["a", "b"])[1 - y])
     assert model.predict(X).tolist() == y.tolist()

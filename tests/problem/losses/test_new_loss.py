@@ -100,6 +100,12 @@ def test_what_knows_errors_alone_refuses_a_loss_of_answers_and_names_the_search(
         ordinal(hidden=(1,), loss=Distance(), method=BEYOND_SEARCH[name]).fit(ROWS, STARS)
 
 
+def test_learn_leaves_a_loss_of_answers_to_the_search():
+    classifier = ordinal(hidden=(1,), loss=Distance(), method="learn").fit(ROWS, STARS)
+    assert classifier.result_.plan.refused == (("descent", "descent knows errors and numbers, not loss='distance'"),)
+    assert classifier.verify(ROWS, STARS)
+
+
 def test_uncertain_rows_and_votes_refuse_a_loss_of_answers():
     with pytest.raises(NotAcceptedError, match=r"no worst case. Use uncertainty=None"):
         ordinal(hidden=(1,), loss=Distance(), uncertainty=Ball("linf", 0.1)).fit(ROWS, STARS)
