@@ -22,7 +22,7 @@ def test_prove_saves_what_verify_checks_and_a_change_is_exit_code_1(folder):
     result = typed("prove", "rows.csv", "--target", "mood", "--save", "proof", "--out", "m.json", cwd=folder)
     assert result.returncode == 0, result.stderr
     assert "OPTIMAL for all networks" in result.stdout
-    assert "chosen   cells: through 2 of 20 rows there are only 190 hyperplanes" in result.stdout
+    assert "chosen   cells: through 2 of 20 points there are only 190 hyperplanes" in result.stdout
     assert "check it: stepnet verify proof" in result.stdout
     assert stepnet("verify", "m.json", "rows.csv", "--target", "mood", cwd=folder).returncode == 0
     result = stepnet("verify", "proof", cwd=folder)

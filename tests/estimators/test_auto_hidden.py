@@ -158,7 +158,7 @@ def test_an_interrupt_ends_the_choice(rows):
                 budget.stop("interrupted")
             solve(self, problem, budget, *others, **named)
 
-    clf = Interrupted("auto", method=Learn(epochs=60), random_state=0, time_limit=60).fit(rows, rows[:, 0] > 0)
+    clf = Interrupted("auto", method=Learn(epochs=60), random_state=0, on_interrupt="keep").fit(rows, rows[:, 0] > 0)
     assert len(budgets) == 3
     assert isinstance(budgets[-1], Budget)
     assert clf.certificate_.stop_reason == "interrupted"

@@ -258,7 +258,7 @@ def test_class_weights_are_row_weights():
 
 
 def test_pairs_are_told_as_they_are_done(capsys):
-    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "c", "d"]
+    X, y = np.arange(8.0)[:, None], list("abcdabcd")
     seen = []
     StepClassifier(hidden=(1,), method="prove", random_state=0, verbose=1).fit(X, y, on_incumbent=seen.append)
     assert [(one.stage, one.share) for one in seen[:2]] == [

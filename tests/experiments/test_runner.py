@@ -82,7 +82,7 @@ def test_a_cell_of_ours_is_verified():
     record = measured(Cell("robust", "random", 0, 20, 20, "robust", 30.0, 0.3))
     assert (record["loss"], record["bound"], record["status"]) == (0.0, 0.0, "OPTIMAL")
     assert record["claim_is_true"] is True
-    moved = measured(Cell("robust", "random", 0, 20, 20, "moved", 30.0, 0.3))
+    moved = measured(Cell("robust", "random", 0, 20, 20, "moved", 30.0, 1.5))
     assert moved["nominal_loss"] == 0
     assert moved["loss"] > 0  # plain training ignores perturbations
 

@@ -128,9 +128,8 @@ def test_what_descent_does_not_take_is_searched_and_the_plan_says_why(parameters
 
 
 def test_what_the_search_does_not_take_either_is_proven():
-    numbers = StepRegressor((1,), sparsity=2, random_state=0, time_limit=20).fit(
-        np.arange(6.0)[:, None], [0, 0, 0, 5, 5, 5]
-    )
+    rows = np.column_stack([np.arange(6.0), [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]])
+    numbers = StepRegressor((1,), sparsity=2, random_state=0, time_limit=20).fit(rows, [0, 0, 0, 5, 5, 5])
     plan = numbers.result_.plan
     assert plan.refused[0] == ("descent", "descent takes no sparsity and no constraints")
     assert [way.name for way in plan.ways] == ["tight"]

@@ -56,7 +56,7 @@ def test_a_program_that_is_too_large_is_not_built(monkeypatch):
 
 
 def test_a_vote_of_very_many_pairs_is_refused(monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda: 1e8)
+    monkeypatch.setattr(memory, "available", lambda: 1e6)
     X = np.arange(120.0)[:, None]
     with pytest.raises(OutOfMemoryError, match=r"the vote of 7140 networks, each for two of 120 classes"):
         StepClassifier((3,)).fit(X, np.arange(120))

@@ -208,6 +208,7 @@ def test_training_says_what_a_norm_does_not_have(bare):
     X = rng.normal(size=(30, 2))
     X = X[np.abs(X[:, 0]) > 0.5]
     y = (X[:, 0] > 0).astype(int)
+    X[::4] *= 20  # linear discriminants are not enough
     fitted = StepClassifier(
         (1,), method="prove", uncertainty=Ball(bare("linf"), 0.2), time_limit=60, random_state=0
     ).fit(X, y)

@@ -111,8 +111,6 @@ def _losses_of(
             found[hidden] = fold.losses(hidden, part)
         except InvalidInputError as error:
             refusal = refusal or error
-        if part.stop_reason == "interrupted":
-            budget.stop("interrupted")
     if refusal is not None and not found:
         raise refusal
     return found

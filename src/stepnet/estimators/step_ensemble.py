@@ -185,13 +185,13 @@ def _train_members(
 def train_member(problem: Problem, seed: list[int], method: Method, budget: Budget, share: float) -> Network:
     """One member; runs in any thread or process, or on any machine."""
     if isinstance(method, Learn) and descends(method, problem):
-        options, part = method.options, budget.until(budget.elapsed + share * budget.remaining)
+        part = budget.until(budget.elapsed + share * budget.remaining)
         hurries: list[bool] = []
         with budget.catching_interrupts("keep"):  # another process gets the Ctrl-C of the terminal too
             network = descend_network(
                 problem,
                 seed=seed,
-                options=options,
+                options=method.options,
                 should_stop=part.is_used_up,
                 seconds=part.remaining,
                 on_hurry=lambda: hurries.append(True),

@@ -16,6 +16,7 @@ from stepnet.provers.base import Prover
 from stepnet.search.local.local_search import Effort
 from stepnet.solvers.backends.registry import backend_for
 
+_HOPE, _NEAR = 0.2, 0.1  # of the time without a better bound; a gap that may still be closed
 _FAR = 64.0  # a loss that is so many times smaller has fallen far
 _SEARCH = Effort(moves=2_000, starts=1)  # from a better network of a prover
 
@@ -34,7 +35,8 @@ def close(run: Run, solve: Callable[[Way], None]) -> None:
         run.stage = way.name
         with run.within(1.0 if is_settled else way.share, way.seconds):
             if way.prover is None:
-                solve(way)
+                with run.within(1.0, is_enough=None if free is None else _hopeless(run)):
+                    solve(way)
             elif way.is_free:
                 is_first, free = free is None, free or FreeRun.of(run)
                 free.resume(way.name)
@@ -45,6 +47,13 @@ def close(run: Run, solve: Callable[[Way], None]) -> None:
                 _prove(run, way.prover)
         if run.is_over:
             return
+
+
+def _hopeless(run: Run) -> Callable[[], bool]:
+    """Whether a program has not raised the bound of the free problem for long, and is far from the loss."""
+    clock, bound = run.budget, run.bound.value
+    end = math.inf if run.problem.is_uncertain else clock.elapsed + _HOPE * clock.remaining
+    return lambda: clock.elapsed > end and run.bound.value <= bound and run.gap > _NEAR
 
 
 def prepare(run: Run) -> None:

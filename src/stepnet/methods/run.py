@@ -169,12 +169,14 @@ class Run:
         self.note(way, reason)
 
     @contextmanager
-    def within(self, share: float, seconds: float = math.inf) -> Iterator[None]:
-        """Inside, only a share of the remaining time is available, and at most so many seconds."""
+    def within(
+        self, share: float, seconds: float = math.inf, is_enough: Callable[[], bool] | None = None
+    ) -> Iterator[None]:
+        """Inside, only a share of the remaining time is available, at most so many seconds, and until it is enough."""
         whole = self.budget
         left = min(seconds, share * whole.remaining if share < 1 else math.inf)
-        if math.isfinite(left):
-            self.budget = whole.until(whole.elapsed + left)
+        if math.isfinite(left) or is_enough is not None:
+            self.budget = whole.until(whole.elapsed + left, is_enough)
         try:
             yield
         finally:

@@ -71,6 +71,7 @@ class Budget:
 
     def stop(self, reason: str) -> None:
         """End the fit; the first reason is kept."""
+        self.is_interrupted |= reason == "interrupted"
         if self._stop_reason is None:
             self._stop_reason = reason
 
@@ -80,6 +81,10 @@ class Budget:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, started=time.perf_counter())
+
+    @property
+    def _catches(self) -> bool:
+        return self._is_catching
 
     @contextlib.contextmanager
     def catching_interrupts(self, on_interrupt: str = "raise") -> Iterator[None]:
@@ -91,12 +96,11 @@ class Budget:
         if on_interrupt not in ON_INTERRUPT:
             raise InvalidInputError(f"on_interrupt={on_interrupt!r} must be 'raise' or 'keep'.")
         previous = signal.getsignal(signal.SIGINT)
-        if self._is_catching or previous is None or threading.current_thread() is not threading.main_thread():
+        if self._catches or previous is None or threading.current_thread() is not threading.main_thread():
             yield
             return
 
         def stop(signum: int, frame: FrameType | None) -> None:
-            self.is_interrupted = True
             self.stop("interrupted")
             signal.signal(signal.SIGINT, previous)
 
@@ -133,6 +137,10 @@ class _Part(Budget):
             super().stop("enough")
         reason = self.whole.stop_reason if self.whole is not None else None
         return reason or super().stop_reason
+
+    @property
+    def _catches(self) -> bool:
+        return self._is_catching or (self.whole is not None and self.whole._catches)
 
     def stop(self, reason: str) -> None:
         """End the whole fit, not only this part of it."""
