@@ -58,6 +58,10 @@ class Formulation(ABC):
     def encode(self, problem: Problem) -> Sequence[Encoding]:
         """The programs of the problem."""
 
+    def n_programs(self, problem: Problem) -> int:
+        """Of a problem that it accepts."""
+        return 1
+
 
 def refuses_programs(problem: Problem, name: str) -> str:
     """Why no formulation accepts the problem itself; nothing if some may."""

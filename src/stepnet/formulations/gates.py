@@ -47,6 +47,9 @@ class Gates(Formulation):
         missed = [need for need, is_met in requirements.items() if not is_met]
         return Answer(f"formulation='gates' {missed[0]}. Use formulation='tight'.") if missed else YES
 
+    def n_programs(self, problem: Problem) -> int:
+        return len(gates(problem.architecture.hidden[0]))
+
     def encode(self, problem: Problem) -> list[Encoding]:
         rows = problem.scaling.apply(problem.dataset.X)
         return [GateEncoding(problem, rows, gate) for gate in gates(problem.architecture.hidden[0])]

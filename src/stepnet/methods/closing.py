@@ -68,7 +68,7 @@ def solve_programs(run: Run, solver: str, way: Way) -> None:
     """Branch and bound on the way's programs, if there is time and memory for them."""
     assert run.plan is not None
     assert way.formulation is not None
-    if short := run.plan.short_of(run.budget):
+    if short := run.plan.short_of(run.budget, way):
         run.journal.trouble = f"program too large for the {short}"
         return
     encodings = list(way.formulation.encode(run.problem))

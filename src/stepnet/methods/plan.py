@@ -36,6 +36,8 @@ class Way:
         Of the time that is left when it begins.
     seconds : float
         It may not take longer.
+    n_programs : int
+        Of its formulation.
     """
 
     reason: str
@@ -44,6 +46,7 @@ class Way:
     is_free: bool = False
     share: float = 1.0
     seconds: float = math.inf
+    n_programs: int = 1
 
     @property
     def name(self) -> str:
@@ -98,11 +101,12 @@ class Plan:
         """The first way that works on the problem itself."""
         return next(way for way in self.ways if not way.is_free)
 
-    def short_of(self, budget: Budget) -> str:
-        """Which is less than twice what writing and passing on the largest program takes: time, memory or neither."""
-        if self.entries * _SECONDS > budget.remaining / 2:
+    def short_of(self, budget: Budget, way: Way | None = None) -> str:
+        """Which is less than twice what writing and passing on the programs of a way takes: time, memory or neither."""
+        entries = self.entries * (way or self.own).n_programs
+        if entries * _SECONDS > budget.remaining / 2:
             return "time"
-        return "memory" if self.entries * _BYTES > available() / 2 else ""
+        return "memory" if entries * _BYTES > available() / 2 else ""
 
     def has_time(self, budget: Budget) -> bool:
         """Whether the remaining time and memory are ample for the first way on the problem itself."""
@@ -138,6 +142,7 @@ def ways_of(choice: object, problem: Problem, solver: str = "auto", free: Proble
         chosen, answer = Way("asked for", prover=way), way.accepts(problem)
     elif isinstance(way, Formulation):
         chosen, answer = Way("asked for", formulation=way), way.accepts(problem)
+        chosen = replace(chosen, n_programs=way.n_programs(problem) if answer else 1)
     else:
         names = ", ".join(map(repr, ["auto", *PROVERS, *FORMULATIONS]))
         raise InvalidInputError(f"formulation={choice!r} is not known; choose one of {names}.")
@@ -168,7 +173,7 @@ def _automatic(problem: Problem, solver: str, free: Problem | None) -> Choice:
     ways = _of_provers(provers, proven)
     for name in ("gates", "tight"):
         if answer := FORMULATIONS[name].accepts(problem):
-            program = Way(why, formulation=FORMULATIONS[name])
+            program = Way(why, formulation=FORMULATIONS[name], n_programs=FORMULATIONS[name].n_programs(problem))
             ways = [*ways, program] if free is None else _around(program, ways, problem)
             break
         refused[name] = answer.reason
