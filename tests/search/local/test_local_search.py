@@ -39,6 +39,7 @@ def test_row_weights_are_minimised_not_rows():
     assert search(problem, target=2)[0] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_integer_layers_that_share_a_threshold_reach_the_optimum(seed):
     rng = np.random.default_rng(seed)

@@ -75,6 +75,7 @@ def test_constraints_are_honoured_and_the_optimum_within_them_is_reached(most):
     assert problem.refuses(network) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 2])
 def test_few_real_weights_reach_the_optimum_of_all_supports(most):
     search_kernels().is_done(100)
@@ -85,6 +86,7 @@ def test_few_real_weights_reach_the_optimum_of_all_supports(most):
     assert search(problem)[0] == optimum
 
 
+@pytest.mark.slow
 def test_few_real_weights_honour_signs():
     problem = problem_of(6, weights="real", sparsity=2, constraints=[Raises(0), Lowers(1)])
     loss, network = search(problem)
@@ -92,6 +94,7 @@ def test_few_real_weights_honour_signs():
     assert problem.refuses(network) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", ["real", Integers(2)])
 @pytest.mark.parametrize("hidden", [(), (2,)])
 def test_a_void_limit_gives_the_same_networks_as_none(weights, hidden):
