@@ -69,6 +69,7 @@ class InterruptedLearn(Learn):
         return super().options
 
 
+BRIEF = Search(moves=10, starts=1)
 FITS = {
     "classifier": lambda **o: (StepClassifier((2,), method=InterruptedSearch(), **o), "fit", (X, Y)),
     "pairs": lambda **o: (StepClassifier((2,), method=InterruptedSearch(), **o), "fit", (X, THREE)),
@@ -78,7 +79,7 @@ FITS = {
     "ensemble": lambda **o: (StepEnsembleClassifier(3, hidden=(2,), method=InterruptedLearn(), **o), "fit", (X, Y)),
     "partial_fit": lambda **o: (StepClassifier((2,), method=InterruptedSearch(), **o), "partial_fit", (X, Y)),
     "forget": lambda **o: (
-        StepClassifier((2,), method=Search(moves=10, starts=1)).partial_fit(X, Y).set_params(method=InterruptedSearch(), **o),
+        StepClassifier((2,), method=BRIEF).partial_fit(X, Y).set_params(method=InterruptedSearch(), **o),
         "forget",
         ([0],),
     ),
