@@ -19,6 +19,7 @@ from stepnet.estimators.parameters import plain, restored
 from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
+from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor
 from stepnet.estimators.step_regressor import StepRegressor
 from stepnet.model.network import Network
 from stepnet.runtime.files import write_atomically
@@ -30,7 +31,8 @@ VERSION = 5
 READABLE = (3, 4, VERSION)
 
 _ESTIMATORS: dict[str, type[BaseStep]] = {
-    kind.__name__: kind for kind in (StepClassifier, StepEnsembleClassifier, StepRegressor, StepAutoencoder)
+    kind.__name__: kind
+    for kind in (StepClassifier, StepEnsembleClassifier, StepRegressor, StepEnsembleRegressor, StepAutoencoder)
 }
 
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
+from numpy.typing import ArrayLike
 
 from stepnet.estimators.online import OnlineStep
-from stepnet.model.activations.identity import IDENTITY
-from stepnet.problem.architecture import Architecture
-from stepnet.problem.dataset import Dataset
-from stepnet.problem.problem import Problem
+from stepnet.estimators.regressor import BaseStepRegressor
 
 
 @dataclass(eq=False, repr=False)
-class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
+class StepRegressor(OnlineStep, BaseStepRegressor):
     """A regressor of step neurons and a last layer of real weights, with a proof of how good it is.
 
     Parameters
@@ -83,48 +78,12 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     intercept: bool = True
     uncertainty: Any = None
 
-    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
-
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add rows to those of earlier calls and train on all of them, with the current network as warm start."""
         return self._add(X, y, sample_weight)
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The numbers of every row, accurate to the last digit; one column per target if there were several."""
-        rows = self._new_rows(X)
-        numbers = self.network_.predict(rows)
-        return np.asarray(numbers[:, 0] if self._is_flat else numbers)
-
-    def _row_losses(self, rows: Any, y: Any) -> Any:
-        errors = self.network_.predict(rows) - np.reshape(y, (len(y), -1))
-        return (np.abs(errors) if self.loss == "absolute" else errors**2).sum(axis=1)
-
-    def _keep_targets(self, y: Any, weights: Any) -> None:
-        self._is_flat = y.ndim == 1
-
-    def _targets(self) -> dict[str, Any]:
-        return {"is_flat": self._is_flat}
-
-    def _restore_targets(self, targets: dict[str, Any]) -> None:
-        self._is_flat = bool(targets["is_flat"])
-
-    def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
-        dataset = Dataset.from_numbers(rows, y, weights, radii)
-        architecture = Architecture.of(
-            rows.shape[1],
-            self._hidden,
-            self.threshold,
-            self.weights,
-            self.activation,
-            IDENTITY,
-            dataset.y.shape[1],
-            bool(self.intercept),
-        )
-        return self._problem_of(dataset, architecture, "numbers")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
         # Proofs are about the training rows, and small networks are coarse.
         tags.regressor_tags.poor_score = self.method != "learn"
         return tags

@@ -20,6 +20,7 @@ Targets = NDArray[Any]  # (rows,) class codes in int16, since there may be milli
 _CHUNK = 10_000  # rows
 _SMALLEST, _LARGEST = 1e-100, 1e100  # of the largest target
 _HEAVIEST = 1e300  # total weight of all rows
+_MANY_REPETITIONS = 10  # of a row, on average
 _FINEST_GRID = 2.0**24  # steps of the grid in the total weight; with more, rounding could skip one
 
 
@@ -130,6 +131,13 @@ class Dataset:
         if integers.sum() / step > _FINEST_GRID:
             return 0.0
         return math.ldexp(step, grid)
+
+    @cached_property
+    def repetitions(self) -> Floats:
+        """How often each row counts where rows are counted: whole weights as they are if moderate, else 1 on average."""
+        if self.granularity and (times := self.weights / self.granularity).sum() <= _MANY_REPETITIONS * self.n_rows:
+            return times
+        return self.weights / self.weights.mean()
 
     @cached_property
     def fingerprint(self) -> str:

@@ -85,14 +85,17 @@ def descend_network(
     on_share: Callable[[float], None] = lambda share: None,
     seconds: float = math.inf,
     on_hurry: Callable[[], object] = lambda: None,
+    is_raw: bool = False,
 ) -> Network:
     """Train a network of the problem's architecture; stopped early, the network as it is then.
 
     It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is. If the first
     steps show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better
-    than a long one without. Then, and if it is stopped, ``on_hurry`` is called.
+    than a long one without. Then, and if it is stopped, ``on_hurry`` is called. With ``is_raw`` the offset of an output
+    is not fitted to the rows once more: it is for sums of networks that are fitted as a whole.
     """
-    return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled, seconds, on_hurry)
+    is_compiled = lambda: KERNELS.is_compiled  # noqa: E731
+    return _descended(problem, seed, options, should_stop, on_share, is_compiled, seconds, on_hurry, is_raw=is_raw)
 
 
 def _descended(
@@ -104,6 +107,8 @@ def _descended(
     is_compiled: Callable[[], bool],
     seconds: float = math.inf,
     on_hurry: Callable[[], object] = lambda: None,
+    *,
+    is_raw: bool = False,
 ) -> Network:
     options = options or DescentOptions()
     rng = np.random.default_rng(seed)
@@ -134,7 +139,7 @@ def _descended(
     network = _network(problem.architecture, widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
     if are_numbers:
         network = cautious(problem, targets.restored(network))
-    if problem.loss.counts_errors and problem.architecture.output == STEP:
+    if problem.loss.counts_errors and problem.architecture.output == STEP and not is_raw:
         network = _with_best_offset(network, problem.dataset)
     return shared_thresholds(network) if problem.architecture.threshold == "layer" else network
 

@@ -1,0 +1,66 @@
+"""Sums of several networks, as one network.
+
+The members have numbers as outputs. Their hidden layers lie side by side, bits of shallower ones are passed on, and the
+last layer adds everything up. Sums of floats are rounded, so the weights and thresholds of all last layers are first
+rounded to multiples of one power of two: then the answer of the sum is the sum of the answers, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from stepnet.model.activations.base import Activation
+from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.arithmetic import Floats
+from stepnet.model.network import Layer, Network
+from stepnet.model.side_by_side import side_by_side, used
+
+_BITS = 24  # of the largest weight of a last layer
+
+
+def scaled_members(networks: Sequence[Network], factors: Sequence[float], offset: Floats) -> list[Network]:
+    """The networks times their factors, and the offset added to the first; all on one grid."""
+    lasts = []
+    for k, (network, factor) in enumerate(zip(networks, factors, strict=True)):
+        last = network.layers[-1]
+        lasts.append((factor * last.weights, factor * last.thresholds - (offset if k == 0 else 0.0)))
+    largest = max(max(np.abs(weights).max(), np.abs(thresholds).max()) for weights, thresholds in lasts)
+    grid = int(np.frexp(largest)[1]) - _BITS
+    return [
+        Network((*network.layers[:-1], Layer(_rounded(weights, grid), _rounded(thresholds, grid), IDENTITY)))
+        for network, (weights, thresholds) in zip(networks, lasts, strict=True)
+    ]
+
+
+def sum_of(members: Sequence[Network], output: Activation = IDENTITY) -> Network:
+    """One network whose output neurons have the sums of those of the members; exact if they are on one grid."""
+    trimmed = [used(member) for member in members]
+    hidden = side_by_side([Network(tuple(layers[:-1])) for layers in trimmed])
+    lasts = [layers[-1] for layers in trimmed]
+    weights = np.hstack([last.weights for last in lasts])
+    thresholds = np.sum([last.thresholds for last in lasts], axis=0)
+    return Network((*_without_twins(hidden, Layer(weights, thresholds, output)),))
+
+
+def _rounded(values: Floats, grid: int) -> Floats:
+    return np.asarray(np.ldexp(np.round(np.ldexp(values, -grid)), grid)) + 0.0
+
+
+def _without_twins(hidden: list[Layer], last: Layer) -> list[Layer]:
+    """With each neuron of the first layer once, however many members have it."""
+    first, second, *rest = *hidden, last
+    keys = np.column_stack([first.weights, first.thresholds])
+    _, kept, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(kept)  # as they come
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    number, kept = place[number.ravel()], kept[order]
+    joined = sparse.csr_array((np.ones(len(number)), (np.arange(len(number)), number)))
+    return [
+        first.with_(first.matrix[kept], first.thresholds[kept]),
+        second.with_(sparse.csr_array(second.matrix) @ joined, second.thresholds),
+        *rest,
+    ]
