@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from stepnet.constructions.last_layer import cautious
 from stepnet.errors import Answer
@@ -35,6 +36,7 @@ _FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
 _MANY_ROWS = 5_000  # from here on regularisation fades
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
+_WIDE = 30_000  # weights; from here on products of matrices are faster than the kernel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +90,19 @@ def descend_network(
 ) -> Network:
     """Train a network of the problem's architecture; stopped early, the network as it is then.
 
-    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is. If the first
+    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is; wide networks
+    stay in numpy, with one thread, so that the same seed gives the same network in any process. If the first
     steps show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better
     than a long one without. Then, and if it is stopped, ``on_hurry`` is called.
     """
-    return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled, seconds, on_hurry)
+    if _n_weights(problem) < _WIDE:
+        return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled, seconds, on_hurry)
+    with threadpool_limits(1, user_api="blas"):
+        return _descended(problem, seed, options, should_stop, on_share, lambda: False, seconds, on_hurry)
+
+
+def _n_weights(problem: Problem) -> int:
+    return sum(above * below for below, above in pairwise((problem.dataset.n_features, *problem.architecture.widths)))
 
 
 def _descended(
