@@ -101,6 +101,24 @@ def test_an_ensemble_comes_back(tmp_path):
     assert again.verify(XOR, LABELS)
 
 
+def test_probabilities_come_back(fitted, tmp_path):
+    stepnet.save(fitted, tmp_path / "model.json")
+    again = stepnet.load(tmp_path / "model.json")
+    assert again.calibration_ == fitted.calibration_
+    assert (again.predict_proba(XOR) == fitted.predict_proba(XOR)).all()
+
+
+def test_a_file_of_an_earlier_version_has_answers_but_no_probabilities(fitted, tmp_path):
+    stepnet.save(fitted, tmp_path / "model.json")
+    content = json.loads((tmp_path / "model.json").read_text()) | {"version": 5}
+    del content["calibration"]
+    (tmp_path / "model.json").write_text(json.dumps(content))
+    again = stepnet.load(tmp_path / "model.json")
+    assert again.predict(XOR).tolist() == LABELS
+    with pytest.raises(InvalidInputError, match="Fit it again"):
+        again.predict_proba(XOR)
+
+
 def test_classes_that_json_cannot_hold_are_refused(tmp_path):
     days = np.array(["2026-01-01", "2026-01-02", "2026-01-02", "2026-01-01"], dtype="datetime64[D]")
     classifier = StepClassifier(hidden=(2,), method="prove", random_state=0, time_limit=10)

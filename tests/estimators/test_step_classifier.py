@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -321,3 +322,36 @@ def test_staircases_learn_three_levels_with_one_neuron():
     assert (classifier.certificate_.loss, classifier.certificate_.status) == (0, "OPTIMAL")
     assert classifier.network_.layers[0].thresholds.shape == (1, 2)
     assert "from" in classifier.network_.summary()
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"method": "prove", "hidden": (2,)}, {"activation": "sign"}, {"hidden": ()}]
+)
+def test_probabilities_of_two_classes_agree_with_the_answers(parameters):
+    X, y = make_classification(200, 4, flip_y=0.2, random_state=0)
+    classifier = StepClassifier(random_state=0, time_limit=5, **parameters).fit(X, y)
+    probabilities = classifier.predict_proba(X)
+    assert np.allclose(probabilities.sum(axis=1), 1)
+    assert (classifier.classes_[probabilities.argmax(axis=1)] == classifier.predict(X)).all()
+    assert ((probabilities[:, 1] > 0.5) == (classifier.decision_function(X) > 0)).all()
+    np.testing.assert_allclose(np.exp(classifier.predict_log_proba(X)), probabilities, atol=1e-12)
+    assert log_loss(y, probabilities) < log_loss(y, np.full(len(y), y.mean()))
+
+
+@pytest.mark.parametrize("output", ["one_vs_one", "one_hot", "ordinal"])
+def test_probabilities_of_several_classes_agree_with_the_answers(output):
+    X, y = load_iris(return_X_y=True)
+    classifier = StepClassifier((3,), output=output, random_state=0, time_limit=5).fit(X, y)
+    probabilities = classifier.predict_proba(X)
+    assert probabilities.shape == (150, 3)
+    assert np.allclose(probabilities.sum(axis=1), 1)
+    assert (probabilities.argmax(axis=1) == classifier.predict(X)).all()
+    assert log_loss(y, probabilities) < 0.5
+
+
+def test_a_moved_threshold_leaves_the_probabilities():
+    X, y = make_classification(200, 4, flip_y=0.2, random_state=0)
+    classifier = StepClassifier((5,), random_state=0).fit(X, y)
+    moved = classifier.with_threshold(1.0, X, y)
+    np.testing.assert_allclose(moved.predict_proba(X), classifier.predict_proba(X), atol=1e-9)
+    assert (moved.predict(X) == 1).sum() < (classifier.predict(X) == 1).sum()

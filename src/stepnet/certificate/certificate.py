@@ -245,7 +245,7 @@ def certify(problem: Problem, result: Result, budget: Budget | None = None) -> C
         nominal_loss=nominal_loss,
         rounds=len(result.rounds),
         scenarios=result.rounds[-1].scenarios if result.rounds else 0,
-        remark="" if status == "LEARNED" else _remark(problem, result.network.n_weights),
+        remark="" if result.is_learned else _remark(problem, result.network.n_weights),
     )
 
 

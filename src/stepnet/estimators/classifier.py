@@ -20,6 +20,7 @@ from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import BaseStep
 from stepnet.model.activations.registry import output_of
+from stepnet.model.calibration import Calibration
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
@@ -29,12 +30,14 @@ from stepnet.runtime.numbers import is_finite_number
 
 _MOST_CLASSES = 1000
 _MANY_NUMBERS = 20  # as classes: they are more likely meant as numbers
+_CALIBRATED = 50_000  # rows are enough for one slope
 
 
 class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
     """A classifier whose predictions come from a step network."""
 
     classes_: NDArray[Any]
+    calibration_: Calibration | None  # None for a model from a file of an earlier version
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of every row, exact."""
@@ -45,6 +48,38 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         """Positive exactly where ``classes_[1]`` is predicted; with more classes a column each, the largest wins."""
         rows = self._new_rows(X)
         return self.network_.decision(rows)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The probability of each class, a column each; the most probable class is the one that is predicted.
+
+        The values of :meth:`decision_function` times a slope that was fitted by log loss on the training rows, through
+        a sigmoid; with several classes through a softmax. After :meth:`with_threshold` the probabilities are those of
+        before, and the class that is predicted may be the less probable one.
+        """
+        return self._known_calibration.probabilities(self.decision_function(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The logarithms of the probabilities of the classes, finite also where :meth:`predict_proba` rounds to 0."""
+        return self._known_calibration.log_probabilities(self.decision_function(X))
+
+    @property
+    def _known_calibration(self) -> Calibration:
+        check_is_fitted(self)
+        if self.calibration_ is None:
+            raise InvalidInputError(
+                "this model is from a file without a calibration, so its values give no probabilities. Fit it again, "
+                "or calibrate it with sklearn.calibration.CalibratedClassifierCV(FrozenEstimator(model))."
+            )
+        return self.calibration_
+
+    def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
+        super()._keep(result, problem, budget)
+        self.calibration_ = self._calibrated(result.network, problem.dataset)
+
+    def _calibrated(self, network: Network, dataset: Dataset) -> Calibration:
+        """Fitted to the training rows; only a slope, so that probabilities agree with answers."""
+        some = slice(None, None, -(-dataset.n_rows // _CALIBRATED))
+        return Calibration.fitted(network.decision(dataset.X[some]), dataset.y[some], dataset.weights[some])
 
     def with_threshold(
         self,
@@ -86,6 +121,7 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         moved._keep(
             Result(network, loss, bound, reason, before.runtime, **found), problem, Budget().after(before.runtime)
         )
+        moved.calibration_ = None if self.calibration_ is None else self.calibration_.moved(float(threshold))
         return moved
 
     def _row_losses(self, rows: Any, y: Any) -> Any:

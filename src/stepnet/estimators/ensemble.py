@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
@@ -33,6 +33,7 @@ KINDS = ("oblique", "trees", "bits")
 _EPOCHS = 50
 _OBLIQUE = (0.7, 0.02)  # strengths: one that generalises alone, one that needs the others
 _BITS = 0.5
+_MARGIN = 1.25  # of the time of the fit so far, when the search for a margin must end
 _COMPARED = 5_000  # rows on which a hurried committee is compared with a rough network
 
 
@@ -49,12 +50,9 @@ class Ensemble(BaseStep):
     verbose: int = 0
     on_interrupt: str = "raise"
 
-    members_: list[Network]
-
     weights, threshold, gap = "real", "neuron", 0.0  # of every member
     activation = "step"
     sparsity = constraints = None
-    _least_members: ClassVar[int] = 1
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the members and add them up."""
@@ -84,7 +82,8 @@ class Ensemble(BaseStep):
         sums = self._certified(problem, network)
         loss, bound = sums.evaluate(network), conflict_bound(sums, should_stop=budget.is_used_up)
         reason = "proven" if loss <= bound.value else budget.stop_reason or "finished"
-        self._keep(Result(network, loss, bound, reason, budget.elapsed, is_learned=True), sums, budget)
+        result = Result(network, loss, bound, reason, budget.elapsed, is_learned=True)
+        self._keep(result, sums, budget.until(_MARGIN * budget.elapsed))  # one neuron seldom changes an answer
 
     def _certified(self, problem: Problem, network: Network) -> Problem:
         """What the network is evaluated by: its architecture follows from its members."""
@@ -115,7 +114,7 @@ def checked_kinds(kinds: Any) -> tuple[str, ...]:
 def _ways(kind: str, dataset: Dataset, learn: Learn | None) -> list[Kind]:
     """How members of a kind are trained; ``learn`` replaces the default of those that descend."""
     if kind == "trees":
-        return [Trees(BoostingOptions(), Bins.of(dataset.X))]
+        return [Trees(BoostingOptions.for_rows(dataset.n_rows), Bins.of(dataset.X))]
     if kind == "bits":
         return [Bits.of((learn or Learn(epochs=_EPOCHS, strength=_BITS)).options, dataset.X)]
     learns = [learn] if learn else [Learn(epochs=_EPOCHS, strength=strength) for strength in _OBLIQUE]

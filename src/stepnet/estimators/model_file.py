@@ -15,20 +15,22 @@ from sklearn.utils.validation import check_is_fitted
 from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError, ModelFileError, StepnetError
 from stepnet.estimators.base import BaseStep
+from stepnet.estimators.classifier import BaseStepClassifier
 from stepnet.estimators.parameters import plain, restored
 from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor
 from stepnet.estimators.step_regressor import StepRegressor
+from stepnet.model.calibration import Calibration
 from stepnet.model.network import Network
 from stepnet.runtime.files import write_atomically
 from stepnet.tables.columns import Columns
 from stepnet.tables.pipelines import unpacked
 
 FORMAT = "stepnet model"
-VERSION = 5
-READABLE = (3, 4, VERSION)
+VERSION = 6
+READABLE = (3, 4, 5, VERSION)
 
 _ESTIMATORS: dict[str, type[BaseStep]] = {
     kind.__name__: kind
@@ -97,6 +99,7 @@ def _content(estimator: BaseStep) -> dict[str, Any]:
         "feature_names": getattr(estimator, "feature_names_in_", np.array(names, dtype=object)).tolist() or None,
         "columns": None if columns is None else columns.to_list(),
         "network": estimator.network_.to_dict(),
+        "calibration": None if (known := getattr(estimator, "calibration_", None)) is None else known.to_dict(),
         "trace": [list(point) for point in getattr(estimator, "trace_", ())],
         "certificate": estimator.certificate_.to_dict(),
     }
@@ -136,6 +139,8 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
         raise ModelFileError("network, features and targets do not match")
     estimator.network_, estimator.n_features_in_ = network, network.n_features
     estimator._restore_targets(targets)
+    if isinstance(estimator, BaseStepClassifier):
+        estimator.calibration_ = _calibration(content.get("calibration"), network)
     if content.get("hidden") is not None:
         estimator.hidden_ = tuple(content["hidden"])
     if names is not None:
@@ -153,6 +158,16 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
         certificate |= {"margin": np.inf}
     estimator.certificate_ = Certificate.from_dict(certificate)
     return estimator
+
+
+def _calibration(plain: Any, network: Network) -> Calibration | None:
+    """None in files of earlier versions."""
+    if plain is None:
+        return None
+    calibration = Calibration.from_dict(plain)
+    if len(calibration.offsets) != network.decision(np.zeros((1, network.n_features))).size:
+        raise ModelFileError("network and calibration do not match")
+    return calibration
 
 
 def _damaged(path: str | os.PathLike[str], why: str) -> ModelFileError:

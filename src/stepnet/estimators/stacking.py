@@ -28,13 +28,11 @@ def stacked_weights(sums: Floats, y: Any, weights: Floats) -> tuple[Floats, Floa
 
     ``y`` are class codes, with one output for two classes; or numbers, rows × outputs.
     """
-    n_kinds, _, n_outputs = sums.shape
     if y.ndim > 1:
         centre, unit = np.average(y, axis=0, weights=weights), max(float(y.std(axis=0).max()), 1e-300)
         found, offsets = _fitted((sums - centre) / unit, (y - centre) / unit, weights, _squares)
         return found, offsets * unit + centre * (1 - found.sum())
-    loss = _logistic if n_outputs == 1 else _cross_entropy
-    return _fitted(sums, y, weights, loss)
+    return _fitted(sums, y, weights, _logistic if sums.shape[2] == 1 else _cross_entropy)
 
 
 def _fitted(sums: Floats, y: Any, weights: Floats, loss: _Loss) -> tuple[Floats, Floats]:

@@ -6,8 +6,7 @@ from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import checked_n_jobs
@@ -16,6 +15,9 @@ from stepnet.estimators.ensemble import Ensemble
 from stepnet.estimators.robust_votes import train_votes
 from stepnet.methods.base import Method
 from stepnet.methods.learn import Learn, descends
+from stepnet.model.calibration import Calibration
+from stepnet.model.network import Network
+from stepnet.problem.dataset import Dataset
 from stepnet.runtime.view import showing
 
 
@@ -103,9 +105,11 @@ class StepEnsembleClassifier(Ensemble, BaseStepClassifier):
                 self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The probability of each class, from the sums that were fitted on rows that members had not seen."""
-        return self._calibration().probabilities(self.decision_function(X))
+    def _calibrated(self, network: Network, dataset: Dataset) -> Calibration:
+        """Sums are log-odds already, fitted to rows that members were not trained on."""
+        if self.uncertainty is not None or network is self.members_[0]:
+            return super()._calibrated(network, dataset)
+        return Calibration(1.0, (0.0,) * network.widths[-1])
 
     def _robust_method(self) -> Method:
         method: Any = self.method or Learn()

@@ -1,8 +1,8 @@
 """Decision trees as step networks.
 
-A node asks ``x[feature] >= cut``: a neuron that looks at one feature. A leaf is reached if every node on its path answers
-as the path needs: an AND of these neurons, 1 for each that must be on, -1 for each that must be off. The outputs add up
-the values of the leaves that are reached.
+A node asks ``x[feature] >= cut``: a neuron that looks at one feature. A leaf is reached if every node on its path
+answers as the path needs: an AND of these neurons, 1 for each that must be on, -1 for each that must be off. The
+outputs add up the values of the leaves that are reached.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def network_of_trees(trees: Sequence[tuple[int, Tree]], n_features: int, offsets
         return _constant(n_features, constants)
     out = np.zeros((len(constants), len(paths)))
     out[places, np.arange(len(paths))] = weights
-    return Network((one_feature(list(questions), n_features), _ands(paths, questions), Layer(out, -constants, IDENTITY)))
+    return Network(
+        (one_feature(list(questions), n_features), _ands(paths, questions), Layer(out, -constants, IDENTITY))
+    )
 
 
 def one_feature(questions: Sequence[tuple[int, float]], n_features: int) -> Layer:

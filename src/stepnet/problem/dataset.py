@@ -134,10 +134,10 @@ class Dataset:
 
     @cached_property
     def repetitions(self) -> Floats:
-        """How often each row counts where rows are counted: whole weights as they are if moderate, else 1 on average."""
+        """How often each row counts where rows are counted: its weight if whole and moderate, else 1 on average."""
         if self.granularity and (times := self.weights / self.granularity).sum() <= _MANY_REPETITIONS * self.n_rows:
             return times
-        return self.weights / self.weights.mean()
+        return np.asarray(self.weights / self.weights.mean())
 
     @cached_property
     def fingerprint(self) -> str:

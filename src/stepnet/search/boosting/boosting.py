@@ -33,6 +33,11 @@ class BoostingOptions:
     rate: float = 0.1
     least: float = 10.0
 
+    @classmethod
+    def for_rows(cls, n_rows: int) -> BoostingOptions:
+        """More and larger trees where more rows allow it."""
+        return cls(rounds=min(100, max(60, n_rows // 20)), leaves=min(31, max(8, n_rows // 64)))
+
 
 def boosted_network(
     dataset: Dataset,

@@ -156,7 +156,9 @@ def _divide(bins: Any, rows: Any, spare: Any, feature: int, cut: int) -> int:
 
 
 @_inner
-def _grow(s: Boosting, g: Growth, turn: int, output: int, gradients: Any, curvatures: Any, sums: Any, spare: Any) -> None:
+def _grow(
+    s: Boosting, g: Growth, turn: int, output: int, gradients: Any, curvatures: Any, sums: Any, spare: Any
+) -> None:
     """One tree. Leaf number j has rows ``begins[j]`` to ``ends[j]`` and the sums ``sums[j]``."""
     n_leaves = g.n_leaves
     begins, ends, nodes = np.zeros(n_leaves, np.int64), np.zeros(n_leaves, np.int64), np.zeros(n_leaves, np.int64)
@@ -169,7 +171,7 @@ def _grow(s: Boosting, g: Growth, turn: int, output: int, gradients: Any, curvat
     s.features[turn, output, 0] = -1
     n_open, n_nodes = 1, 1
     while n_open < n_leaves:
-        leaf = gains[:n_open].argmax()
+        leaf = int(gains[:n_open].argmax())
         if gains[leaf] <= 0.0:
             break
         feature, cut, node, other = splits[leaf, 0], splits[leaf, 1], nodes[leaf], n_open

@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from stepnet.constructions.last_layer import cautious
 from stepnet.errors import Answer
@@ -35,6 +37,7 @@ _FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
 _MANY_ROWS = 5_000  # from here on regularisation fades
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
+_WIDE = 30_000  # weights; from here on products of matrices are faster than the kernel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,13 +92,29 @@ def descend_network(
 ) -> Network:
     """Train a network of the problem's architecture; stopped early, the network as it is then.
 
-    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is. If the first
+    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is; wide networks
+    stay in numpy, with one thread, so that the same seed gives the same network in any process. If the first
     steps show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better
     than a long one without. Then, and if it is stopped, ``on_hurry`` is called. With ``is_raw`` the offset of an output
     is not fitted to the rows once more: it is for sums of networks that are fitted as a whole.
     """
-    is_compiled = lambda: KERNELS.is_compiled  # noqa: E731
-    return _descended(problem, seed, options, should_stop, on_share, is_compiled, seconds, on_hurry, is_raw=is_raw)
+    is_wide = _n_weights(problem) >= _WIDE
+    with threadpool_limits(1, user_api="blas") if is_wide else nullcontext():
+        return _descended(
+            problem,
+            seed,
+            options,
+            should_stop,
+            on_share,
+            lambda: not is_wide and KERNELS.is_compiled,
+            seconds,
+            on_hurry,
+            is_raw=is_raw,
+        )
+
+
+def _n_weights(problem: Problem) -> int:
+    return sum(above * below for below, above in pairwise((problem.dataset.n_features, *problem.architecture.widths)))
 
 
 def _descended(

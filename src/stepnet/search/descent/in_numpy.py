@@ -1,10 +1,15 @@
-"""The descent in numpy, for as long as its kernel is not compiled: the same steps of the same state, batch by batch."""
+"""The descent in numpy: the same steps of the same state, batch by batch, as products of matrices.
+
+It stands in for the kernel for as long as that is not compiled, and takes its place for wide networks, where products
+of large matrices are faster than loops. What is done element by element is done in place.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from stepnet.search.descent.kernel import ADAM_1, ADAM_2, ADAM_TINY, TO_UNIT_VARIANCE, Settings, Training
 
@@ -21,21 +26,24 @@ def descend(t: Training, s: Settings, first_step: int, end_step: int, seed: int)
         gradients = _batch_gradient(t, s, rows, s.noise_from + (s.noise_to - s.noise_from) * share, rng)
         rate = s.rate * min(1.0, share / 0.05) * 0.5 * (1.0 + np.cos(np.pi * share))
         rate_now = rate * np.sqrt(1.0 - ADAM_2**step) / (1.0 - ADAM_1**step)
-        for k, (W, b, gW, gb) in enumerate(zip(*_layers(t), *gradients, strict=True)):
+        for k, (W, b, gW, gb) in enumerate(zip(*_layers(t.W, t.b, t.widths), *gradients, strict=True)):
             cut, keep = (0.0, 1.0 - rate * s.decay) if k == last else (rate * s.shrink, 1.0)
             width, n_inputs = W.shape
             _adam(b, gb, t.offset_moments[:, k, :width], rate_now, 0.0, 1.0)
             _adam(W, gW, t.weight_moments[:, k, :width, :n_inputs], rate_now, cut, keep)
         if share > 1.0 - s.averaged:
             n_averaged += 1
-            t.weight_sums[:] += t.W
-            t.offset_sums[:] += t.b
+            for own, sums in zip(
+                _layers(t.W, t.b, t.widths), _layers(t.weight_sums, t.offset_sums, t.widths), strict=True
+            ):
+                for part, total in zip(own, sums, strict=True):
+                    total += part
     return n_averaged
 
 
-def _layers(t: Training) -> tuple[_Matrices, _Matrices]:
+def _layers(weights: Any, offsets: Any, widths: Any) -> tuple[_Matrices, _Matrices]:
     """The weights and offsets of each layer, without what pads them."""
-    sizes = list(zip(t.W, t.b, t.widths[1:], t.widths, strict=False))
+    sizes = list(zip(weights, offsets, widths[1:], widths, strict=False))
     return [W[:width, :n] for W, _, width, n in sizes], [b[:width] for _, b, width, _ in sizes]
 
 
@@ -54,34 +62,54 @@ def _next_rows(order: Any, position: int, batch: int, rng: np.random.Generator) 
 
 
 def _drawn(noise: Any, width: int, batch: int, rng: np.random.Generator) -> Any:
-    """A random stretch of the table for each unit."""
-    return noise[rng.integers(noise.size - batch, size=width)[:, None] + np.arange(batch)]
+    """A random stretch of the table for each unit; a new array."""
+    return sliding_window_view(noise, batch)[rng.integers(noise.size - batch, size=width)]
 
 
 def _batch_gradient(
     t: Training, s: Settings, rows: Any, level: float, rng: np.random.Generator
 ) -> tuple[_Matrices, _Matrices]:
     """The mean gradient of a batch of rows, seen through noise, in the weights and offsets of each layer."""
-    (weights, offsets), last, batch = _layers(t), len(t.W) - 1, len(rows)
+    (weights, offsets), last, batch = _layers(t.W, t.b, t.widths), len(t.W) - 1, len(rows)
     units, values = [np.ascontiguousarray(t.X[rows].T)], []
     if s.jitter > 0:
-        units[0] += np.float32(s.jitter * TO_UNIT_VARIANCE) * _drawn(t.noise, len(units[0]), batch, rng)
+        jitter = _drawn(t.noise, len(units[0]), batch, rng)
+        jitter *= np.float32(s.jitter * TO_UNIT_VARIANCE)
+        units[0] += jitter
     for k, (W, b) in enumerate(zip(weights, offsets, strict=True)):
-        values.append(W @ units[k] + b[:, None])
+        values.append(W @ units[k])
+        values[k] += b[:, None]
         if k < last:
-            noisy = values[k] + np.float32(level) * _drawn(t.noise, len(W), batch, rng)
-            fired = np.where(noisy >= 0, np.float32(1.0), np.float32(-1.0))
+            noisy = _drawn(t.noise, len(W), batch, rng)
+            noisy *= np.float32(level)
+            noisy += values[k]
+            units.append(_fired(noisy))
             if s.dropout > 0:
-                fired *= _drawn(t.noise, len(W), batch, rng) >= np.log(s.dropout / (1.0 - s.dropout))
-            units.append(fired)
+                units[-1] *= _drawn(t.noise, len(W), batch, rng) >= np.float32(np.log(s.dropout / (1.0 - s.dropout)))
     deltas = _output_gradient(t, s, rows, values[last])
     gW, gb = [], []
     for k in range(last, -1, -1):
         gW.append(deltas @ units[k].T)
         gb.append(deltas.sum(axis=1))
         if k > 0:
-            deltas = (weights[k].T @ deltas) * np.abs(units[k]) / (1 + np.abs(values[k - 1])) ** 2
+            deltas = _through_step(weights[k].T @ deltas, values[k - 1], units[k])
     return gW[::-1], gb[::-1]
+
+
+def _fired(noisy: Any) -> Any:
+    """1 where a value is at least 0, -1 elsewhere; in place."""
+    noisy += np.float32(0.0)  # -0 becomes 0
+    return np.copysign(np.float32(1.0), noisy, out=noisy)
+
+
+def _through_step(deltas: Any, values: Any, units: Any) -> Any:
+    """The gradient below a step, from the one above it, in place; ``values`` are used up."""
+    np.abs(values, out=values)
+    values += np.float32(1.0)
+    values *= values
+    deltas /= values
+    deltas *= np.abs(units, out=units)  # none where the unit fell out
+    return deltas
 
 
 def _output_gradient(t: Training, s: Settings, rows: Any, values: Any) -> Any:
@@ -102,11 +130,21 @@ def _output_gradient(t: Training, s: Settings, rows: Any, values: Any) -> Any:
 
 
 def _adam(weights: Any, gradients: Any, moments: Any, rate: float, cut: float, keep: float) -> None:
-    """One Adam step in place with a decoupled decay and a proximal L1 step."""
+    """One Adam step in place with a decoupled decay and a proximal L1 step; ``gradients`` are used up."""
     first, second = moments
-    first *= np.float32(ADAM_1)
-    first += np.float32(1 - ADAM_1) * gradients
-    second *= np.float32(ADAM_2)
-    second += np.float32(1 - ADAM_2) * gradients * gradients
-    values = weights * np.float32(keep) - np.float32(rate) * first / (np.sqrt(second) + np.float32(ADAM_TINY))
-    weights[:] = np.maximum(values - np.float32(cut), 0) + np.minimum(values + np.float32(cut), 0)
+    squares = gradients * gradients
+    squares -= second
+    squares *= np.float32(1 - ADAM_2)
+    second += squares
+    gradients -= first
+    gradients *= np.float32(1 - ADAM_1)
+    first += gradients
+    steps = np.sqrt(second, out=squares)
+    steps += np.float32(ADAM_TINY)
+    np.divide(first, steps, out=steps)
+    steps *= np.float32(rate)
+    if keep != 1.0:
+        weights *= np.float32(keep)
+    weights -= steps
+    if cut > 0:
+        weights -= np.clip(weights, np.float32(-cut), np.float32(cut), out=steps)
