@@ -19,8 +19,9 @@ from stepnet import (
     verify_proof,
 )
 from stepnet.errors import InvalidInputError, NoNetworkError
+from stepnet.estimators.committee import train_member
+from stepnet.estimators.members import Oblique
 from stepnet.estimators.pairs import train_pair
-from stepnet.estimators.step_ensemble import train_member
 from stepnet.runtime.limits import Budget
 
 RNG = np.random.default_rng(0)
@@ -67,6 +68,14 @@ class InterruptedLearn(Learn):
     def options(self):
         press_ctrl_c_once()
         return super().options
+
+
+class InterruptedMembers:
+    """Members of a committee; Ctrl-C arrives when one begins."""
+
+    def train(self, problem, is_used, seed, seconds, should_stop):
+        press_ctrl_c_once()
+        return Oblique(Learn().options).train(problem, is_used, seed, seconds, should_stop)
 
 
 BRIEF = Search(moves=10, starts=1)
@@ -163,8 +172,9 @@ def test_a_worker_that_gets_the_ctrl_c_of_the_terminal_returns_its_network():
     assert budget.is_interrupted
     assert reached.loss == problem.evaluate(reached.network)
     budget = Budget(60)
-    member = train_member(problem, [0, 0], InterruptedLearn(), budget, 1.0)
-    assert (budget.is_interrupted, member.widths) == (True, (2, 1))
+    is_held_out = np.arange(problem.dataset.n_rows) < 3
+    member = train_member(problem, InterruptedMembers(), is_held_out, [0, 0], budget, 1.0)
+    assert (budget.is_interrupted, member.network.widths, member.sums.shape) == (True, (2, 1), (3, 1))
 
 
 def test_ctrl_c_ends_the_check_of_a_proof(tmp_path):

@@ -29,7 +29,7 @@ def stacked_weights(sums: Floats, y: Any, weights: Floats) -> tuple[Floats, Floa
     ``y`` are class codes, with one output for two classes; or numbers, rows × outputs.
     """
     if y.ndim > 1:
-        centre, unit = np.average(y, axis=0, weights=weights), max(float(y.std(axis=0).max()), 1e-300)
+        centre, unit = np.average(y, axis=0, weights=weights), float(y.std(axis=0).max()) or 1.0
         found, offsets = _fitted((sums - centre) / unit, (y - centre) / unit, weights, _squares)
         return found, offsets * unit + centre * (1 - found.sum())
     return _fitted(sums, y, weights, _logistic if sums.shape[2] == 1 else _cross_entropy)

@@ -18,7 +18,7 @@ from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.model.side_by_side import side_by_side, used
 
-_BITS = 24  # of the largest weight of a last layer
+_BITS = 50  # of the sum of all weights and thresholds: no sum of some of them is rounded
 
 
 def scaled_members(networks: Sequence[Network], factors: Sequence[float], offset: Floats) -> list[Network]:
@@ -27,8 +27,8 @@ def scaled_members(networks: Sequence[Network], factors: Sequence[float], offset
     for k, (network, factor) in enumerate(zip(networks, factors, strict=True)):
         last = network.layers[-1]
         lasts.append((factor * last.weights, factor * last.thresholds - (offset if k == 0 else 0.0)))
-    largest = max(max(np.abs(weights).max(), np.abs(thresholds).max()) for weights, thresholds in lasts)
-    grid = int(np.frexp(largest)[1]) - _BITS
+    total = sum(np.abs(weights).sum() + np.abs(thresholds).sum() for weights, thresholds in lasts)
+    grid = int(np.frexp(total)[1]) - _BITS
     return [
         Network((*network.layers[:-1], Layer(_rounded(weights, grid), _rounded(thresholds, grid), IDENTITY)))
         for network, (weights, thresholds) in zip(networks, lasts, strict=True)
