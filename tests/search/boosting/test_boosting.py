@@ -1,4 +1,4 @@
-"""Boosted trees: the same with and without a kernel, from the rows that are used, and good for what trees are good for."""
+"""Boosted trees: the same with and without a kernel, from the rows that are used, good for boxes."""
 
 import numpy as np
 import pytest
