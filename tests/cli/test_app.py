@@ -29,9 +29,9 @@ def test_fit_predict_verify(xor):
     result = typed("predict", "m.json", "xor.csv", cwd=xor)
     assert result.stdout.split() == ["prediction", "calm", "wild", "wild", "calm"]
     assert result.messages == ""
-    result = typed("predict", "m.json", "xor.csv", "--out", "p.csv", cwd=xor)
+    result = stepnet("predict", "m.json", "xor.csv", "--out", "p.csv", cwd=xor)
     assert (xor / "p.csv").read_text().split() == ["prediction", "calm", "wild", "wild", "calm"]
-    result = typed("verify", "m.json", "xor.csv", "--target", "mood", cwd=xor)
+    result = stepnet("verify", "m.json", "xor.csv", "--target", "mood", cwd=xor)
     assert (result.returncode, result.stdout.count("true")) == (0, 3)
 
 
