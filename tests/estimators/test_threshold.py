@@ -67,9 +67,7 @@ def test_a_proof_stays_a_proof_of_the_bound_but_no_longer_of_the_optimum():
 def test_weights_of_rows_perturbations_and_integers_are_respected(rows):
     X, y = rows[0][:30], rows[1][:30]
     weights = np.arange(1.0, 31.0)
-    robust = StepClassifier(
-        hidden=(), weights=Integers(3), uncertainty=Ball("linf", 0.1), method=BRIEF
-    )
+    robust = StepClassifier(hidden=(), weights=Integers(3), uncertainty=Ball("linf", 0.1), method=BRIEF)
     robust.fit(X, y, weights)
     moved = robust.with_threshold(0.25, X, y, weights)
     assert moved.verify(X, y, weights)
@@ -96,7 +94,5 @@ def test_what_is_not_admitted_is_an_error_that_says_so(rows, learned):
 
 def test_constraints_hold_for_the_moved_network(rows):
     X, y = rows
-    model = StepClassifier(hidden=(2,), constraints=[Raises(0)], method=BRIEF, random_state=0).fit(
-        X, y
-    )
+    model = StepClassifier(hidden=(2,), constraints=[Raises(0)], method=BRIEF, random_state=0).fit(X, y)
     assert model.with_threshold(0.5, X, y).verify(X, y)
