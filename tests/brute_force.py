@@ -31,8 +31,8 @@ def rational_loss(layers, X, y, weights=None):
     return float(sum((Fraction(w) for w in weights[wrong].tolist()), Fraction(0)))
 
 
-def margin_of(rows, on, sign):
-    """The largest δ with a >= t + δ on the chosen rows and a <= t - δ on the others, |w|, |t| <= 1.
+def widest(rows, on, sign):
+    """The largest δ with a >= t + δ on the chosen rows and a <= t - δ on the others, |w|, |t| <= 1; and such w and t.
 
     ``sign`` is None for any threshold, or +1, 0, -1 for a threshold of that sign.
     """
@@ -40,7 +40,7 @@ def margin_of(rows, on, sign):
     side = np.where(on, 1.0, -1.0)
     exempt = (sign == 0) & ~rows.any(axis=1)
     if (exempt & ~on).any():
-        return -1.0
+        return -1.0, None
     # variables w, t, δ;  -side (w·x - t) + δ <= 0
     A = np.hstack([-side[:, None] * rows, side[:, None], np.where(exempt, 0.0, 1.0)[:, None]])
     low, high = {None: (-1, 1), 1: (0, 1), 0: (0, 0), -1: (-1, 0)}[sign]
@@ -49,7 +49,7 @@ def margin_of(rows, on, sign):
     if sign in (1, -1):  # |t| >= δ as well
         extra[0, n], extra[0, n + 1] = -sign, 1.0
     solution = linprog(np.r_[np.zeros(n + 1), -1.0], np.vstack([A, extra]), np.zeros(m + 1), bounds=bounds)
-    return solution.x[-1] if solution.status == 0 else -1.0
+    return (solution.x[-1], solution.x[:-1]) if solution.status == 0 else (-1.0, None)
 
 
 def touching(rows, on):
@@ -60,28 +60,40 @@ def touching(rows, on):
     return linprog(np.zeros(n), A, b, bounds=[(None, None)] * n).status == 0
 
 
+_CLEARLY = 1e-5  # from a threshold; what is nearer is left to a linear program
+
+
 def splits(rows, sign=None, margin=1e-7):
     """All sets of rows that one neuron can turn on, as a bool array (sets × rows).
 
-    Rows are added one by one, and a split of the first ones is kept only if it is possible.
+    Rows are added one by one, and a split of the first ones is kept only if it is possible. One side of the new row is
+    known to be possible from the neuron before; and where any threshold goes, so is the opposite of a split.
     """
     rows = np.asarray(rows, dtype=float)
-    found = [[]]
+    found = [([], None)]
     for i in range(len(rows)):
-        found = [
-            [*split, bit]
-            for split in found
-            for bit in (False, True)
-            if _possible(rows[: i + 1], [*split, bit], sign, margin)
-        ]
-    return np.array(found, dtype=bool).reshape(len(found), len(rows))
+        bits = (False,) if sign is None and i == 0 else (False, True)
+        longer = (
+            ([*split, bit], _neuron(rows[: i + 1], [*split, bit], sign, margin, neuron))
+            for split, neuron in found
+            for bit in bits
+        )
+        found = [(split, neuron) for split, neuron in longer if neuron is not None]
+    half = np.array([split for split, _ in found], dtype=bool).reshape(len(found), len(rows))
+    return np.vstack([half, ~half]) if sign is None and len(rows) else half
 
 
-def _possible(rows, on, sign, margin):
+def _neuron(rows, on, sign, margin, before):
+    """A neuron, weights and threshold, that turns these rows on; None if there is none. ``before`` has all but one."""
     on = np.array(on, dtype=bool)
     if sign == 0 and margin <= 1e-6:
-        return touching(rows, on)
-    return margin_of(rows, on, sign) >= margin * (1 - 1e-6)
+        return () if touching(rows, on) else None
+    if before is not None:
+        side = 1.0 if on[-1] else -1.0
+        if side * (rows[-1] @ before[:-1] - before[-1]) >= max(_CLEARLY, margin):
+            return before
+    most, neuron = widest(rows, on, sign)
+    return neuron if most >= margin * (1 - 1e-6) else None
 
 
 def cube(d):

@@ -37,9 +37,17 @@ print(clf.certificate_.loss, clf.certificate_.status)
     assert result.stdout.split() == ["0.0", "OPTIMAL"], result.stderr
 
 
-def test_the_command_line_starts_without_heavy_imports():
+def test_the_command_line_starts_and_helps_without_heavy_imports():
     heavy = ("numpy", "scipy", "sklearn", "numba", "highspy", "ortools", "pandas")
-    result = run(f"import sys, stepnet.cli.app; print([name for name in {heavy} if name in sys.modules])")
+    code = f"""
+import contextlib, io, sys
+from stepnet.cli.app import main
+for command in ([], ["fit"], ["reproduce"]):
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+        main([*command, "--help"])
+print([name for name in {heavy} if name in sys.modules])
+"""
+    result = run(code)
     assert result.stdout.strip() == "[]", result.stderr
 
 

@@ -1,16 +1,15 @@
 """The demonstration: its rules are those of the network, its proof is one, and integer weights predict the same."""
 
 import json
-import os
 import re
 import signal
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
 from command_line import stepnet
+from interrupting import interrupted
 from stepnet import Layer, Network, load
 from stepnet.cli.demonstration import with_integer_weights
 from stepnet.datasets import load_breast_cancer_wisconsin
@@ -69,11 +68,8 @@ def test_without_time_there_is_no_proof_and_exit_code_1(tmp_path):
 
 def test_an_interrupt_ends_it_with_a_model(tmp_path):
     command = [sys.executable, "-m", "stepnet", "demo", "--out", "m.json"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process.stderr.readline()  # the first network is there
-    os.kill(process.pid, signal.SIGINT)
-    _, trouble = process.communicate(timeout=60)
-    assert (process.returncode, "Traceback" in trouble) == (130, False), trouble
+    done = interrupted(command, signal.SIGINT, cwd=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (130, False), done.stderr
     assert load(tmp_path / "m.json").network_.widths == (3, 1)
 
 

@@ -121,7 +121,8 @@ def test_a_model_where_a_table_belongs_is_noticed(folder, command):
 
 def test_options_may_be_pasted_from_python(folder):
     pasted = ("--hidden", "(2,)", "--weights", "Integers(5)", "--method", "Search(moves=20)", "--out", "m.json")
-    assert stepnet("fit", "rows.csv", "--target", "mood", *pasted, cwd=folder).returncode == 0
+    short = ("--time-limit", "1")
+    assert stepnet("fit", "rows.csv", "--target", "mood", *pasted, *short, cwd=folder).returncode == 0
     model = load(folder / "m.json")
     assert (model.hidden, model.weights) == ((2,), Integers(5))
     result = stepnet("fit", "rows.csv", "--target", "mood", "--weights", "Integer(5)", cwd=folder)

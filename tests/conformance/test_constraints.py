@@ -66,7 +66,7 @@ def test_every_solver_finds_the_optimum_of_brute_force(name, seed):
 @pytest.mark.parametrize("name", CASES)
 def test_search_finds_it_too_and_alternating_keeps_the_constraints(name):
     problem, optimum = make(name), optimum_of(name)
-    certificate, result = solve(problem, Search(moves=1000, starts=10), time_limit=20)
+    certificate, result = solve(problem, Search(moves=1000, starts=4), time_limit=20)
     assert certificate.loss == optimum
     assert problem.refuses(result.network) is None
     _, result = solve(problem, Alternating(), time_limit=10)

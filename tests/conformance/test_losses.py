@@ -77,7 +77,7 @@ def test_every_solver_finds_the_optimum_of_brute_force(name):
 @pytest.mark.parametrize("name", CASES)
 def test_search_finds_it_too_and_alternating_ends_with_a_true_loss(name):
     problem, optimum = make(name), optimum_of(name)
-    certificate, _ = solve(problem, Search(moves=200, starts=8), time_limit=30)
+    certificate, _ = solve(problem, Search(moves=100, starts=4), time_limit=30)
     assert certificate.loss <= optimum * (1 + 1e-6) + 1e-7  # without a bound it may even be better
     certificate, result = solve(problem, Alternating(), time_limit=10)
     assert certificate.loss == problem.evaluate(result.network)

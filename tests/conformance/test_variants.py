@@ -91,7 +91,7 @@ def test_every_solver_finds_the_optimum_of_brute_force(name, seed):
 @pytest.mark.parametrize("name", VARIANTS)
 def test_search_finds_it_too_and_alternating_ends_with_a_true_loss(name):
     problem, optimum = make(name, 0), optimum_of(name, 0)
-    certificate, _ = solve(problem, Search(moves=2000, starts=10), time_limit=20)
+    certificate, _ = solve(problem, Search(moves=500, starts=5), time_limit=20)
     assert certificate.loss == optimum
     certificate, result = solve(problem, Alternating(), time_limit=20)
     assert certificate.loss >= optimum

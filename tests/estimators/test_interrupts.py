@@ -151,7 +151,7 @@ def test_a_checkpoint_holds_the_interrupted_fit_and_can_be_resumed_with_another_
         with pytest.raises(KeyboardInterrupt):
             classifier.fit(X, Y, checkpoint=path, resume=True)
         assert classifier.certificate_.stop_reason == "interrupted"
-    classifier = StepClassifier((2,), method=Search(moves=50), random_state=0, on_interrupt="keep")
+    classifier = StepClassifier((2,), method=Search(moves=50, starts=1), random_state=0, on_interrupt="keep")
     classifier.fit(X, Y, checkpoint=path, resume=True)
     assert (classifier.predict(X) != Y).sum() == classifier.certificate_.loss
 

@@ -28,7 +28,7 @@ def quick(**changes):
 
 
 # Most end after some moves, not after some time: the checks fit twice and compare.
-FEW = Search(moves=300, starts=1)
+FEW = Search(moves=50, starts=1)
 CHECKED = [
     quick(time_limit=60),
     quick(hidden=(), threshold="layer", method=FEW, time_limit=60),

@@ -21,9 +21,9 @@ def quick(**changes):
 
 
 CHECKED = [
-    quick(method=Search(moves=50, starts=2), time_limit=5),
+    quick(method=Search(moves=10, starts=1), time_limit=30),
     quick(hidden=(25,), method="learn"),
-    quick(loss="absolute", weights="ternary", activation="sign", method=Search(moves=20, starts=1), time_limit=30),
+    quick(loss="absolute", weights="ternary", activation="sign", method=Search(moves=5, starts=1), time_limit=30),
 ]
 
 

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from stepnet import Ball, Exact, Integers, Raises, StepClassifier, StepEnsembleClassifier, load, save
+from stepnet import Ball, Exact, Integers, Raises, Search, StepClassifier, StepEnsembleClassifier, load, save
 from stepnet.errors import InvalidInputError
+
+BRIEF = Search(moves=100, starts=1)
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +67,7 @@ def test_a_proof_stays_a_proof_of_the_bound_but_no_longer_of_the_optimum():
 def test_weights_of_rows_perturbations_and_integers_are_respected(rows):
     X, y = rows[0][:30], rows[1][:30]
     weights = np.arange(1.0, 31.0)
-    robust = StepClassifier(
-        hidden=(), weights=Integers(3), uncertainty=Ball("linf", 0.1), method="search", time_limit=5
-    )
+    robust = StepClassifier(hidden=(), weights=Integers(3), uncertainty=Ball("linf", 0.1), method=BRIEF)
     robust.fit(X, y, weights)
     moved = robust.with_threshold(0.25, X, y, weights)
     assert moved.verify(X, y, weights)
@@ -82,7 +82,7 @@ def test_what_is_not_admitted_is_an_error_that_says_so(rows, learned):
         learned.with_threshold(1.0, X[1:], y[1:])
     with pytest.raises(InvalidInputError, match="must be a finite number"):
         learned.with_threshold(np.nan, X, y)
-    fixed = StepClassifier(hidden=(2,), threshold=0.5, method="search", time_limit=5, random_state=0).fit(X, y)
+    fixed = StepClassifier(hidden=(2,), threshold=0.5, method=BRIEF, random_state=0).fit(X, y)
     with pytest.raises(InvalidInputError, match=r"do not fit threshold=0.5. Train with threshold='neuron'"):
         fixed.with_threshold(1.0, X, y)
     three = StepClassifier(hidden=(2,), method="learn", random_state=0).fit(X, np.arange(80) % 3)
@@ -94,7 +94,5 @@ def test_what_is_not_admitted_is_an_error_that_says_so(rows, learned):
 
 def test_constraints_hold_for_the_moved_network(rows):
     X, y = rows
-    model = StepClassifier(hidden=(2,), constraints=[Raises(0)], method="search", time_limit=5, random_state=0).fit(
-        X, y
-    )
+    model = StepClassifier(hidden=(2,), constraints=[Raises(0)], method=BRIEF, random_state=0).fit(X, y)
     assert model.with_threshold(0.5, X, y).verify(X, y)

@@ -81,6 +81,7 @@ def test_numba_may_be_told_not_to_compile():
     assert loss == errors
 
 
+@pytest.mark.slow  # the kernels are compiled anew
 def test_a_fit_works_where_nothing_can_be_cached():
     nowhere = "from numba.core.caching import CacheImpl\nCacheImpl._locator_classes = []\n"
     for method in ("learn", "search"):

@@ -60,17 +60,29 @@ def optimum(kind, seed):
     return best(brute_force.cheapest_patterns(scaled, None, signs.get(kind, (-1, 1))), 1 if kind == "sparse" else 2)
 
 
+@cache
+def free_optimum(seed):
+    """By enumeration, for a single neuron without restrictions."""
+    X, y = table(seed)
+    return brute_force.best_loss(X / 3, y, ())
+
+
+@cache
+def proven_free(hidden):
+    """The same whatever the restrictions were."""
+    return solve(restricted("binary", 3, hidden).free, Exact())[0]
+
+
 @pytest.mark.parametrize("prover", PROVERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_bound_of_the_free_problem_holds_and_is_passed_on(kind, prover):
     problem = restricted(kind, 0)
-    least = brute_force.best_loss(problem.dataset.X / 3, problem.dataset.y, ())
     run = Run(problem, Budget(60.0))
     begin(run, None, bounds=False, separate=False)
     free = FreeRun.of(run)
     free.resume(prover)
     PROVERS[prover].work(free, free.offer)
-    assert run.bound.value == least
+    assert run.bound.value == free_optimum(0)
     assert run.bound.value <= optimum(kind, 0)
     assert run.bound.scope.is_all
     assert problem.refuses(run.network) is None
@@ -90,7 +102,8 @@ def test_the_whole_plan_has_the_optimum_of_enumeration(kind, seed):
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "constraint"])
 def test_no_bound_is_smaller_than_that_of_the_free_problem(kind, hidden):
     problem = restricted(kind, 3, hidden)
-    free, _ = solve(problem.free, Exact())
+    free = proven_free(hidden)
+    assert free.fingerprint == problem.free.dataset.fingerprint
     certificate, _ = solve(problem, Exact())
     assert free.status == "OPTIMAL"
     assert certificate.bound >= free.bound
@@ -133,8 +146,7 @@ def test_proofs_are_written_and_checked_for_restricted_problems(kind, tmp_path, 
     monkeypatch.setattr("stepnet.proof_files.checked.why_not_checked", lambda proof: "too large for drup")
     X, y = table(2)
     model = StepClassifier(hidden=(), method="prove", random_state=0, **KINDS[kind]).fit(X, y)
-    least = brute_force.best_loss(X / 3, y, ())
-    assert model.save_proof(tmp_path / "proof", X, y) == min(model.certificate_.bound, least)
+    assert model.save_proof(tmp_path / "proof", X, y) == min(model.certificate_.bound, free_optimum(2))
     assert verify_proof(tmp_path / "proof")
 
 

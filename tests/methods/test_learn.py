@@ -116,8 +116,8 @@ def test_constant_and_huge_features_do_no_harm():
     ],
 )
 def test_what_descent_does_not_take_is_searched_and_the_plan_says_why(parameters, reason):
-    rows, labels = np.round(X[:60]), Y[:60]
-    classifier = StepClassifier((2,), random_state=0, **parameters).fit(rows, labels)
+    rows, labels = np.round(X[:30]), Y[:30]
+    classifier = StepClassifier((2,), random_state=0, time_limit=4, **parameters).fit(rows, labels)
     plan, certificate = classifier.result_.plan, classifier.certificate_
     assert plan.refused[0] == ("descent", reason)
     assert f"  not descent: {reason}" in str(plan).splitlines()

@@ -27,6 +27,12 @@ class Listener:
     def flush(self):
         pass
 
+    def wait_for(self, n_lines):
+        self._n_lines = n_lines
+        self.is_enough.clear()
+        if len(self.lines) < n_lines:
+            assert self.is_enough.wait(60)
+
 
 @pytest.fixture(name="listener")
 def _listener(monkeypatch):
@@ -69,3 +75,37 @@ def test_parts_of_a_vote_have_no_loss(listener):
     with view.showing(60) as show:
         show(Progress.of_parts(1.0, 3, 4, "members"))
     assert "    1.00 s  loss -  bound -  gap -  (3 of 4 members, 75% done)\n" in listener.lines
+
+
+def test_of_work_inside_other_work_the_inner_one_is_repeated(listener):
+    with view.breaking_silence("predict is at work"):
+        with view.showing(math.inf, "reading t.csv"):
+            n_before = len(listener.lines)
+            assert listener.is_enough.wait(60)
+            inside = listener.lines[n_before:]
+        n_before = len(listener.lines)
+        listener.wait_for(n_before + 3)
+        after = listener.lines[n_before:]
+    assert all(line.endswith(" s  reading t.csv\n") for line in inside)
+    assert all(line.endswith(" s  predict is at work\n") for line in after)
+
+
+def test_silence_counts_from_the_last_line_of_any_work(listener, monkeypatch):
+    monkeypatch.setattr(view, "_SILENCE", 1000.0)
+    with view.breaking_silence("predict is at work"):
+        view._LOG.said -= 999.99  # as if the command had imported for long
+        with view.showing(math.inf, "reading t.csv"):
+            listener.wait_for(1)
+    assert len(listener.lines) == 1
+
+
+def test_a_terminal_needs_no_signs_of_life(listener, monkeypatch):
+    monkeypatch.setattr(listener, "isatty", lambda: True)
+    with view.breaking_silence("predict is at work"):
+        assert not any(thread.name == "plain progress" for thread in threading.enumerate())
+
+
+def test_a_closed_standard_error_is_no_trouble(monkeypatch):
+    monkeypatch.setattr(view, "sys", SimpleNamespace(stderr=None))
+    with view.breaking_silence("predict is at work"):
+        assert not any(thread.name == "plain progress" for thread in threading.enumerate())

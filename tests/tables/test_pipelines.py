@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncod
 from command_line import stepnet
 from exported import needs_compiler
 from pipelines import PREPARATIONS, encoded, filled, fitted, network, one_hot, people
-from stepnet import StepClassifier, Table, attack, load, save
+from stepnet import StepClassifier, StepRegressor, Table, attack, load, save
 from stepnet.errors import InvalidInputError
 from stepnet.export import check_export, size_of, to_c, to_onnx, to_rules
 from stepnet.report import Report
@@ -57,20 +57,22 @@ def test_exported_files_scale_their_features_and_give_the_same_answers(name):
 
 @needs_compiler
 def test_exported_files_round_as_training_did():
-    """Rows on a hyperplane of the scaled features, where another rounding gives another answer."""
-    rng = np.random.default_rng(0)
+    """Rows on hyperplanes of the scaled features, where another rounding gives another answer.
+
+    There are many neurons, of which each has a row on its hyperplane, and the answer is a number that has them as bits.
+    """
+    n, rng = 50, np.random.default_rng(0)
     X = rng.normal(3, 7, (400, 2))
-    pipeline = make_pipeline(MinMaxScaler((0.1, 0.7)), StepClassifier((), method="learn", random_state=0))
-    pipeline.fit(X, X[:, 0] > X[:, 1])
+    pipeline = make_pipeline(MinMaxScaler((0.1, 0.7)), StepRegressor((n,), method="learn", random_state=0))
+    pipeline.fit(X, X[:, 0] - X[:, 1])
     last, scaled = pipeline[-1], pipeline[:-1].transform(X)
-    network = last.network_
-    for i in range(60):
-        weights = np.array([[1.0, 0.0]])
-        last.network_ = type(network)((network.layers[0].with_(weights, [scaled[i, 0]]),))
-        assert check_export(pipeline, to_c(pipeline), "c", X) == 0
-        assert pipeline.predict(X[[i]])[0] == last.classes_[1]
-        if i % 20 == 0:
-            assert check_export(pipeline, to_onnx(pipeline), "onnx", X) == 0
+    first, above = last.network_.layers
+    layers = first.with_(np.tile([1.0, 0.0], (n, 1)), scaled[:n, 0]), above.with_(2.0 ** np.arange(n)[None], [0.0])
+    last.network_ = type(last.network_)(layers)
+    bits = pipeline.predict(X[:n]).astype(np.int64) >> np.arange(n)
+    assert (bits & 1).all()
+    assert check_export(pipeline, to_c(pipeline), "c", X) == 0
+    assert check_export(pipeline, to_onnx(pipeline), "onnx", X) == 0
 
 
 def test_rules_are_in_the_units_of_the_table():

@@ -16,6 +16,7 @@ import typer
 from stepnet.cli import study, train, use
 from stepnet.cli.output import EXIT_BAD_INPUT, EXIT_FALSE, EXIT_INTERRUPTED, EXIT_TERMINATED, complain
 from stepnet.errors import StepnetError
+from stepnet.runtime.view import breaking_silence
 
 EXIT_CODES = {
     0: "done",
@@ -72,8 +73,9 @@ def _version(is_asked: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; expected errors become one line and exit code 2, warnings one line."""
     code, terminated = 0, threading.Event()
+    name = next(iter(sys.argv[1:] if arguments is None else arguments), "stepnet")
     try:
-        with _terminating_like_ctrl_c(terminated), warnings.catch_warnings():
+        with _terminating_like_ctrl_c(terminated), warnings.catch_warnings(), breaking_silence(f"{name} is at work"):
             warnings.showwarning = _warn
             app(arguments)
     except SystemExit as end:

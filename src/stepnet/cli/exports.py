@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_order, check_writable
+from stepnet.cli.inputs import check_order, check_writable, read
 from stepnet.errors import InvalidInputError, StepnetError
-from stepnet.tables.table import read_table
 from stepnet.tables.training import features_of
 
 ENDINGS = {"c": ".c", "onnx": ".onnx", "json": "_network.json", "rules": ".txt"}
@@ -77,7 +76,7 @@ def _checked(estimator: Any, content: str | bytes, to: str, check: Path) -> str:
     """Run the file on all rows of a table."""
     from stepnet.export import check_export
 
-    rows = features_of(estimator, read_table(check)).before
+    rows = features_of(estimator, read(check)).before
     n_differing = check_export(estimator, content, to, rows)
     if n_differing:
         raise DifferingAnswersError(

@@ -30,6 +30,12 @@ class InputRows:
     weights: Any
 
 
+def read(data: Path, *text: str) -> RawTable:
+    """A table, whose reading may take long; the columns ``text`` are kept as written."""
+    with showing(math.inf, f"reading {data}"):
+        return read_table(data, text=text)
+
+
 def training_rows(
     data: Path,
     target: str,
@@ -42,8 +48,7 @@ def training_rows(
 ) -> InputRows:
     from stepnet.tables.training import training_part
 
-    with showing(math.inf, f"reading {data}"):
-        table = read_table(data, text=[target])
+    table = read(data, target)
     return InputRows(*training_part(table, target, sample_weight, drop or [], is_number, encode, impute))
 
 

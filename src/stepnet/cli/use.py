@@ -16,6 +16,7 @@ from stepnet.cli.inputs import (
     check_plot,
     check_writable,
     loaded,
+    read,
     targets_for,
     threshold_of,
     training_rows,
@@ -25,7 +26,6 @@ from stepnet.cli.inputs import (
 from stepnet.cli.output import EXIT_FALSE, csv_text, say, write_rows
 from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
-from stepnet.tables.table import read_table
 from stepnet.tables.training import weights_in
 
 PROGRAMS = ("mps", "lp")
@@ -46,7 +46,7 @@ def predict(
 
     check_order(model, data, "predict MODEL DATA")
     check_writable(out, features)
-    estimator, rows = loaded(model, read_table(data))
+    estimator, rows = loaded(model, read(data))
     is_code = not hasattr(estimator, "predict")  # of an autoencoder
     answers = estimator.transform(rows.X) if is_code else estimator.predict(rows.X)
     text = csv_of(answers, "code" if is_code else "prediction")
@@ -99,7 +99,7 @@ def verify(
     elif data is None:
         raise InvalidInputError("verifying a model needs its training data: stepnet verify MODEL DATA --target COLUMN.")
     else:
-        table = read_table(data, text=[target])
+        table = read(data, target)
         estimator, rows = loaded(model, table, (target, sample_weight))
         labels, weights = targets_for(estimator, table, target), weights_in(table, sample_weight)
         options: Any = {"resolve": resolve, "time_limit": time_limit, "absent": rows.absent}
@@ -141,7 +141,7 @@ def attack(
     check_plot(plot)
     if any(not np.isfinite(one) or one < 0 for one in radius or []):
         raise InvalidInputError(f"--radius {radius} must be non-negative numbers.")
-    table = read_table(data, text=[target])
+    table = read(data, target)
     classifier, rows = loaded(model, table, (target,))
     labels = table.labels(target) if target else None
     with showing(math.inf, f"attacking {len(rows.X)} rows"):

@@ -2,6 +2,8 @@
 
 Plain lines come with every report, and at least every five seconds: a thread repeats the last state, since a log that
 is silent looks like a program that hangs. Solvers run without the lock of the interpreter, so the thread is on time.
+Work may be part of other work, as reading a table is part of a command: then the innermost is what is repeated, and
+the silence counts from the last line of any of them.
 """
 
 from __future__ import annotations
@@ -30,43 +32,73 @@ def showing(time_limit: float, stage: str = "") -> Iterator[Callable[[Progress],
         with _live(time_limit, stage) as show:
             yield show
         return
-    lines, is_done = _Lines(stage), threading.Event()
-    beat = threading.Thread(target=lines.repeat, args=(is_done,), name="plain progress", daemon=True)
-    beat.start()
-    try:
+    with _LOG.having(_Lines(stage)) as lines:
         yield lines.show
-    finally:
-        is_done.set()
-        beat.join()
+
+
+@contextlib.contextmanager
+def breaking_silence(stage: str) -> Iterator[None]:
+    """Inside, a plain log gets a line at least every five seconds, and a terminal none."""
+    is_log = sys.stderr is not None and not sys.stderr.isatty()  # None: the shell has closed it
+    with _LOG.having(_Lines(stage)) if is_log else contextlib.nullcontext():
+        yield
+
+
+class _Log:
+    """The plain lines of all work that is going on, the innermost last."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.said = 0.0  # when the last line was written
+        self._all: list[_Lines] = []
+
+    @contextlib.contextmanager
+    def having(self, lines: _Lines) -> Iterator[_Lines]:
+        with self.lock:
+            if not self._all:
+                self.said = time.perf_counter()
+            self._all.append(lines)
+        is_done = threading.Event()
+        beat = threading.Thread(target=self._repeat, args=(is_done,), name="plain progress", daemon=True)
+        beat.start()
+        try:
+            yield lines
+        finally:
+            is_done.set()
+            beat.join()
+            with self.lock:
+                self._all.remove(lines)
+
+    def _repeat(self, is_done: threading.Event) -> None:
+        """Say the last state again whenever nothing was said for a while."""
+        while not is_done.wait(max(0.0, self.said + _SILENCE - time.perf_counter())):
+            with self.lock:
+                if time.perf_counter() - self.said >= _SILENCE:
+                    self._all[-1].again()
+
+
+_LOG = _Log()
 
 
 class _Lines:
-    """Plain lines, one at a time."""
+    """The plain lines of one piece of work, one at a time."""
 
     def __init__(self, stage: str) -> None:
         self._has_losses = not stage
         self._latest = Progress(0.0, math.inf, 0.0, 1.0, stage or "start")
-        self._reported = self._said = time.perf_counter()
-        self._lock = threading.Lock()
+        self._reported = time.perf_counter()
 
     def show(self, progress: Progress) -> None:
-        with self._lock:
+        with _LOG.lock:
             self._latest, self._reported = progress, time.perf_counter()
             self._write(progress)
 
-    def repeat(self, is_done: threading.Event) -> None:
-        """Say the last state again whenever nothing was said for a while."""
-        left = _SILENCE
-        while not is_done.wait(left):
-            with self._lock:
-                now = time.perf_counter()
-                if now - self._said >= _SILENCE:
-                    runtime = self._latest.runtime + now - self._reported
-                    self._write(replace(self._latest, runtime=runtime))
-                left = self._said + _SILENCE - time.perf_counter()
+    def again(self) -> None:
+        runtime = self._latest.runtime + time.perf_counter() - self._reported
+        self._write(replace(self._latest, runtime=runtime))
 
     def _write(self, progress: Progress) -> None:
-        self._said = time.perf_counter()
+        _LOG.said = time.perf_counter()
         done = "" if progress.share is None else f", {progress.share:.0%} done"
         text = f"{progress.stage}{done}"
         if self._has_losses:

@@ -36,7 +36,7 @@ def test_parity_is_found_from_every_seed(seed):
 
 def test_row_weights_are_minimised_not_rows():
     problem = make_problem(XOR, [0, 1, 1, 0], (1,), sample_weight=[3, 2, 5, 4])
-    assert search(problem, target=2)[0] == 2
+    assert search(problem, target=2.0)[0] == 2
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from stepnet.search.local.local_search import Effort, local_search, search_kerne
 from stepnet.search.neuron.neuron_search import first_neuron, is_for_neuron
 from stepnet.search.neuron.restricted import extended, restricted
 
-EFFORT = Effort(moves=1_000, starts=2)
+EFFORT = Effort(moves=300, starts=2)
 
 
 def problem_of(seed, *, weights=None, sparsity=None, constraints=None, threshold="neuron", hidden=(), n=4, m=20):
