@@ -39,12 +39,13 @@ _SLOWER = 20  # in numpy, so many times fewer steps between two looks
 
 @dataclass(frozen=True, kw_only=True)
 class DescentOptions:
-    """How to learn. ``strength`` scales everything that regularises."""
+    """How to learn. ``strength`` scales everything that regularises but the noise, which has a scale of its own."""
 
     epochs: int = 200
     batch: int = 64
     rate: float = 0.02
     strength: float = 1.0
+    noise: float = 1.0
 
 
 def accepts_descent(problem: Problem) -> Answer:
@@ -175,8 +176,8 @@ def _settings(n_draws: int, options: DescentOptions) -> Settings:
         batch=options.batch,
         n_steps=int(np.clip(options.epochs * n_draws / options.batch, _FEWEST_STEPS, _MOST_STEPS)),
         rate=options.rate,
-        noise_from=0.3,
-        noise_to=1.5,
+        noise_from=0.3 * options.noise,
+        noise_to=1.5 * options.noise,
         decay=1.0 * fading,
         shrink=0.05 * np.sqrt(fading),
         dropout=0.1 * fading,

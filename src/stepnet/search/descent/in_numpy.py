@@ -69,7 +69,7 @@ def _batch_gradient(
     for k, (W, b) in enumerate(zip(weights, offsets, strict=True)):
         values.append(W @ units[k] + b[:, None])
         if k < last:
-            noisy = values[k] + np.float32(level) * _drawn(t.noise, len(W), batch, rng)
+            noisy = values[k] + np.float32(level) * _drawn(t.noise, len(W), batch, rng) if level > 0 else values[k]
             fired = np.where(noisy >= 0, np.float32(1.0), np.float32(-1.0))
             if s.dropout > 0:
                 fired *= _drawn(t.noise, len(W), batch, rng) >= np.log(s.dropout / (1.0 - s.dropout))
