@@ -34,6 +34,7 @@ from stepnet.search.padding import accepts_width
 _FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
 _MANY_ROWS = 5_000  # from here on regularisation fades
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
+_JUDGED = 0.1  # of the time, before it is judged what the rest suffices for: a busy machine stalls for moments
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
 
 
@@ -89,9 +90,9 @@ def descend_network(
 ) -> Network:
     """Train a network of the problem's architecture; stopped early, the network as it is then.
 
-    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is. If the first
-    steps show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better
-    than a long one without. Then, and if it is stopped, ``on_hurry`` is called.
+    It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is. If the steps
+    of the first tenth of ``seconds`` show that all of them take longer, there are fewer: a short course with an end
+    does better than a long one without. Then, and if it is stopped, ``on_hurry`` is called.
     """
     return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled, seconds, on_hurry)
 
@@ -113,15 +114,17 @@ def _descended(
     training = _training(problem, targets, mean, scale, rng)
     settings = _settings(len(training.order), options)._replace(is_regression=are_numbers)
     whole = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
-    first, n_averaged, begin = 1, 0, time.perf_counter()
+    first, n_averaged, begin, is_judged = 1, 0, time.perf_counter(), False
     while first <= settings.n_steps:
         make_steps, chunk = (descend, whole) if is_compiled() else (in_numpy.descend, -(-whole // _SLOWER))
         end = min(first + chunk, settings.n_steps + 1)
         n_averaged += make_steps(training, settings, first, end, int(rng.integers(2**31)))
-        affordable = seconds / (time.perf_counter() - begin) * (end - 1)
-        if first == 1 and affordable < settings.n_steps:
-            settings = settings._replace(n_steps=max(end - 1, int(affordable)))
-            on_hurry()
+        elapsed = time.perf_counter() - begin
+        if not is_judged and elapsed > _JUDGED * seconds:
+            is_judged, affordable = True, int(seconds / elapsed * (end - 1))
+            if affordable < settings.n_steps:
+                settings = settings._replace(n_steps=max(end - 1, affordable))
+                on_hurry()
         on_share((end - 1) / settings.n_steps)
         first = end
         if should_stop():
