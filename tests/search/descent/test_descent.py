@@ -122,7 +122,9 @@ def test_without_noise_and_at_a_high_rate_it_learns_labels_that_mean_nothing():
     assert errors[1] < errors[0] / 2
 
 
-@pytest.mark.parametrize(("stall", "look", "is_short"), [(0.5, 0.0, False), (0.5, 1.0, True), (11.0, 0.0, True)])
+@pytest.mark.parametrize(
+    ("stall", "look", "is_short"), [(0.5, 0.0, False), (5.0, 0.0, False), (0.5, 1.0, True), (11.0, 0.0, True)]
+)
 def test_a_moment_in_which_the_machine_stalls_does_not_shorten_the_course(stall, look, is_short, monkeypatch):
     monkeypatch.setattr("stepnet.search.descent.descent._CHUNK_WORK", 100_000)  # so that it looks often
     times = (stall * (number > 0) + look * number for number in count())

@@ -34,7 +34,7 @@ from stepnet.search.padding import accepts_width
 _FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
 _MANY_ROWS = 5_000  # from here on regularisation fades
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
-_JUDGED = 0.1  # of the time, before it is judged what the rest suffices for: a busy machine stalls for moments
+_JUDGED = 0.1  # of the time, before it is judged how many steps there can be
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
 
 
@@ -91,8 +91,8 @@ def descend_network(
     """Train a network of the problem's architecture; stopped early, the network as it is then.
 
     It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is. If the steps
-    of the first tenth of ``seconds`` show that all of them take longer, there are fewer: a short course with an end
-    does better than a long one without. Then, and if it is stopped, ``on_hurry`` is called.
+    until now show that all of them take longer than ``seconds``, there are fewer: a short course with an end does
+    better than a long one without. Then, and if it is stopped, ``on_hurry`` is called.
     """
     return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled, seconds, on_hurry)
 
@@ -114,23 +114,21 @@ def _descended(
     training = _training(problem, targets, mean, scale, rng)
     settings = _settings(len(training.order), options)._replace(is_regression=are_numbers)
     whole = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
-    first, n_averaged, begin, is_judged = 1, 0, time.perf_counter(), False
+    first, n_averaged, begin, planned = 1, 0, time.perf_counter(), settings.n_steps
     while first <= settings.n_steps:
         make_steps, chunk = (descend, whole) if is_compiled() else (in_numpy.descend, -(-whole // _SLOWER))
         end = min(first + chunk, settings.n_steps + 1)
         n_averaged += make_steps(training, settings, first, end, int(rng.integers(2**31)))
         elapsed = time.perf_counter() - begin
-        if not is_judged and elapsed > _JUDGED * seconds:
-            is_judged, affordable = True, int(seconds / elapsed * (end - 1))
-            if affordable < settings.n_steps:
-                settings = settings._replace(n_steps=max(end - 1, affordable))
-                on_hurry()
+        if elapsed > _JUDGED * seconds:  # judged anew each time: kernels may be ready now, or the machine less busy
+            affordable = int(seconds / elapsed * (end - 1))
+            settings = settings._replace(n_steps=min(planned, max(end - 1, affordable)))
         on_share((end - 1) / settings.n_steps)
         first = end
         if should_stop():
-            if first <= settings.n_steps:
-                on_hurry()
             break
+    if first <= planned:
+        on_hurry()
     widths, W, b = training.widths, training.W, training.b
     if n_averaged:
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
