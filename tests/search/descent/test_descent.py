@@ -1,6 +1,8 @@
 """Descent: a network of the architecture, however early it ends; the same one from the same seed."""
 
 from dataclasses import replace
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from climbers import CASES, far_rows, made, problem_of
-from conftest import random_network
+from conftest import make_problem, random_network
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.staircase import SIGN
 from stepnet.model.network import Network
@@ -110,3 +112,27 @@ def test_shared_thresholds_are_shared_and_answer_the_same(seed, hidden, threshol
     assert shared.widths == network.widths
     far = far_rows(network, X)
     np.testing.assert_array_equal(shared.predict(X)[far], network.predict(X)[far])
+
+
+def test_without_noise_and_at_a_high_rate_it_learns_labels_that_mean_nothing():
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.normal(size=(200, 6)), rng.integers(0, 2, 200), (20,))
+    slow, close = DescentOptions(strength=0.0), DescentOptions(strength=0.0, noise=0.0, rate=0.4)
+    errors = [problem.evaluate(descend_network(problem, seed=0, options=options)) for options in (slow, close)]
+    assert errors[1] < errors[0] / 2
+
+
+@pytest.mark.parametrize(
+    ("stall", "look", "is_short"), [(0.5, 0.0, False), (5.0, 0.0, False), (0.5, 1.0, True), (11.0, 0.0, True)]
+)
+def test_a_moment_in_which_the_machine_stalls_does_not_shorten_the_course(stall, look, is_short, monkeypatch):
+    monkeypatch.setattr("stepnet.search.descent.descent._CHUNK_WORK", 100_000)  # so that it looks often
+    times = (stall * (number > 0) + look * number for number in count())
+    clock = SimpleNamespace(perf_counter=lambda: next(times))
+    monkeypatch.setattr("stepnet.search.descent.descent.time", clock)
+    shares, hurries = [], []
+    descend_network(
+        made("two hidden layers"), seed=0, seconds=10.0, on_share=shares.append, on_hurry=lambda: hurries.append(1)
+    )
+    assert bool(hurries) == is_short
+    assert shares[-1] == 1.0

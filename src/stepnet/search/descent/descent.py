@@ -36,18 +36,20 @@ from stepnet.search.padding import accepts_width
 _FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
 _MANY_ROWS = 5_000  # from here on regularisation fades
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
+_JUDGED = 0.1  # of the time, before it is judged how many steps there can be
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
 _WIDE = 30_000  # weights; from here on products of matrices are faster than the kernel
 
 
 @dataclass(frozen=True, kw_only=True)
 class DescentOptions:
-    """How to learn. ``strength`` scales everything that regularises."""
+    """How to learn. ``strength`` scales everything that regularises but the noise, which has a scale of its own."""
 
     epochs: int = 200
     batch: int = 64
     rate: float = 0.02
     strength: float = 1.0
+    noise: float = 1.0
 
 
 def accepts_descent(problem: Problem) -> Answer:
@@ -93,10 +95,10 @@ def descend_network(
     """Train a network of the problem's architecture; stopped early, the network as it is then.
 
     It begins in numpy where the kernel is not compiled yet, and goes on with the kernel as soon as it is; wide networks
-    stay in numpy, with one thread, so that the same seed gives the same network in any process. If the first
-    steps show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better
-    than a long one without. Then, and if it is stopped, ``on_hurry`` is called. With ``is_raw`` the offset of an output
-    is not fitted to the rows once more: it is for sums of networks that are fitted as a whole.
+    stay in numpy, with one thread, so that the same seed gives the same network in any process. If the steps until now
+    show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better than a
+    long one without. Then, and if it is stopped, ``on_hurry`` is called. With ``is_raw`` the offset of an output is not
+    fitted to the rows once more: it is for sums of networks that are fitted as a whole.
     """
     is_wide = _n_weights(problem) >= _WIDE
     with threadpool_limits(1, user_api="blas") if is_wide else nullcontext():
@@ -136,21 +138,21 @@ def _descended(
     training = _training(problem, targets, mean, scale, rng)
     settings = _settings(len(training.order), options)._replace(is_regression=are_numbers)
     whole = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
-    first, n_averaged, begin = 1, 0, time.perf_counter()
+    first, n_averaged, begin, planned = 1, 0, time.perf_counter(), settings.n_steps
     while first <= settings.n_steps:
         make_steps, chunk = (descend, whole) if is_compiled() else (in_numpy.descend, -(-whole // _SLOWER))
         end = min(first + chunk, settings.n_steps + 1)
         n_averaged += make_steps(training, settings, first, end, int(rng.integers(2**31)))
-        affordable = seconds / (time.perf_counter() - begin) * (end - 1)
-        if first == 1 and affordable < settings.n_steps:
-            settings = settings._replace(n_steps=max(end - 1, int(affordable)))
-            on_hurry()
+        elapsed = time.perf_counter() - begin
+        if elapsed > _JUDGED * seconds:  # judged anew each time: kernels may be ready now, or the machine less busy
+            affordable = int(seconds / elapsed * (end - 1))
+            settings = settings._replace(n_steps=min(planned, max(end - 1, affordable)))
         on_share((end - 1) / settings.n_steps)
         first = end
         if should_stop():
-            if first <= settings.n_steps:
-                on_hurry()
             break
+    if first <= planned:
+        on_hurry()
     widths, W, b = training.widths, training.W, training.b
     if n_averaged:
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
@@ -199,8 +201,8 @@ def _settings(n_draws: int, options: DescentOptions) -> Settings:
         batch=options.batch,
         n_steps=int(np.clip(options.epochs * n_draws / options.batch, _FEWEST_STEPS, _MOST_STEPS)),
         rate=options.rate,
-        noise_from=0.3,
-        noise_to=1.5,
+        noise_from=0.3 * options.noise,
+        noise_to=1.5 * options.noise,
         decay=1.0 * fading,
         shrink=0.05 * np.sqrt(fading),
         dropout=0.1 * fading,

@@ -80,9 +80,11 @@ def _batch_gradient(
         values.append(W @ units[k])
         values[k] += b[:, None]
         if k < last:
-            noisy = _drawn(t.noise, len(W), batch, rng)
-            noisy *= np.float32(level)
-            noisy += values[k]
+            noisy = values[k]
+            if level > 0:
+                noisy = _drawn(t.noise, len(W), batch, rng)
+                noisy *= np.float32(level)
+                noisy += values[k]
             units.append(_fired(noisy))
             if s.dropout > 0:
                 units[-1] *= _drawn(t.noise, len(W), batch, rng) >= np.float32(np.log(s.dropout / (1.0 - s.dropout)))
