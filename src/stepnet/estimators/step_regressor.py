@@ -86,7 +86,12 @@ class StepRegressor(RegressorMixin, OnlineStep):  # type: ignore[misc]
     _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Add rows to those of earlier calls and train on all of them, with the current network as warm start."""
+        """Train on a batch of rows after those of earlier calls.
+
+        With ``method="learn"`` training goes on with the current weights, and no rows are kept; the certificate is
+        about the last batch. Other methods keep the rows and train on all of them, with the current network as warm
+        start.
+        """
         return self._add(X, y, sample_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
