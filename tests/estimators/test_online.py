@@ -133,7 +133,7 @@ def test_several_classes_numbers_and_codes_go_on_too():
     numbers = StepRegressor((2,), method="prove", time_limit=2, random_state=0)
     numbers.partial_fit(X[:15], X[:15, 0]).partial_fit(X[15:], X[15:, 0])
     assert numbers.certificate_.loss == numbers.problem(X, X[:, 0]).evaluate(numbers.network_)
-    coder = StepAutoencoder(2, random_state=0).partial_fit(X[:15]).partial_fit(X[15:])
+    coder = StepAutoencoder(2, method="search", random_state=0, time_limit=2).partial_fit(X[:15]).partial_fit(X[15:])
     assert coder.certificate_.n_rows == 30
 
 

@@ -172,6 +172,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         """The widths to train with."""
         return self.hidden
 
+    @property
+    def _votes(self) -> bool:
+        """Whether there is one network per pair of classes."""
+        return False
+
     def _all_weights(self, y: Any, weights: Any) -> Any:
         """What the errors of rows count; None if all count the same."""
         return weights

@@ -129,7 +129,6 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
 
     @property
     def _votes(self) -> bool:
-        """Whether there is one network per pair of classes."""
         return self.output == "one_vs_one" and len(self.classes_) > 2
 
     def _require_whole(self, problem: Problem) -> None:

@@ -1,11 +1,17 @@
-"""OnlineStep: an estimator that trains on all rows at once (fit) or as they come and go (partial_fit, forget)."""
+"""OnlineStep: an estimator that trains on all rows at once (fit) or as they come and go (partial_fit, forget).
+
+With ``method="learn"`` a stream goes on with weights and moments and keeps no rows; other methods keep all rows, and
+what was proven for fewer of them still holds.
+"""
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
+import warnings
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +25,7 @@ from stepnet.estimators.auto_hidden import choose_hidden
 from stepnet.estimators.base import BaseStep, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
 from stepnet.methods.base import Method
-from stepnet.methods.learn import descends
+from stepnet.methods.learn import Learn, descends, streams
 from stepnet.methods.registry import method_of
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
@@ -30,7 +36,9 @@ from stepnet.runtime.limits import Budget
 from stepnet.runtime.memory import require
 from stepnet.runtime.progress import Callback
 from stepnet.runtime.view import showing
+from stepnet.search.descent.stream import Stream
 
+_A_BATCH = 20  # fewer rows may be of one class by chance
 _COPIES = 3  # of the rows during training, at most: sorted, scaled, and in use
 
 
@@ -179,16 +187,60 @@ class OnlineStep(BaseStep):
             if is_first:
                 self._keep_targets(*((targets, weights) if classes is None else (np.asarray(classes), None)))
             new = Seen.of(rows, targets, weights)
+            if self._streams(new, budget):
+                self._go_on(new, budget)
+                return self
             self._fit_seen(new if is_first else self._rows_so_far().with_(new), budget, keeps_bound=not is_first)
         return self
+
+    def _streams(self, new: Seen, budget: Budget) -> bool:
+        """Whether new rows are learned from without the earlier ones."""
+        if self._is_auto and not hasattr(self, "hidden_"):
+            self._choose_hidden(new, None, budget)
+        return not self._votes and streams(method_of(self.method), self._problem_from(new.X, new.y, new.weights))
+
+    def _go_on(self, new: Seen, budget: Budget) -> None:
+        """Learn from these rows with the weights and moments of earlier calls; no rows are kept."""
+        if getattr(self, "class_weight", None) == "balanced":
+            raise InvalidInputError(
+                "class_weight='balanced' needs all rows, which partial_fit with method='learn' does not keep; give a "
+                "dictionary of classes and their weights."
+            )
+        problem, method = self._problem_from(new.X, new.y, new.weights), method_of(self.method)
+        assert isinstance(method, Learn)
+        stream, kind = copy.deepcopy(getattr(self, "_stream", None)), _kind(problem)  # an error leaves the old one
+        if stream is None or getattr(self, "_kind", kind) != kind:
+            network = getattr(self, "network_", None)
+            is_same = network is not None and problem.refuses(network) is None
+            stream = Stream.begun(problem, np.random.default_rng(self._seed()), network if is_same else None)
+        self._warn_of_order(problem)
+        run = Run(problem, budget, seed=self._seed(), plan=method.plan(problem))
+        method.go_on(run, stream)
+        self._keep(run.result(), problem, budget)
+        self.certificate_ = replace(self.certificate_, remark=_remark(stream))
+        self._stream, self._kind = stream, kind
+        self.__dict__.pop("_seen", None)
+
+    def _warn_of_order(self, problem: Problem) -> None:
+        """Rows that come sorted by class make a stream forget the other classes."""
+        dataset = problem.dataset
+        if problem.architecture.output.gives_numbers or dataset.n_rows < _A_BATCH or len(np.unique(dataset.y)) > 1:
+            return
+        warnings.warn(
+            f"all {dataset.n_rows} rows of this batch are of one class; from rows that are sorted by class, a network "
+            f"forgets the other classes. Give rows in random order, or all of them to fit.",
+            UserWarning,
+            stacklevel=4,
+        )
 
     def _rows_so_far(self) -> Seen:
         check_is_fitted(self)
         seen: Seen | None = getattr(self, "_seen", None)
         if seen is None:
             raise InvalidInputError(
-                "a model from a file, or pickled after fit, has no rows to add to. Begin with partial_fit, or call fit "
-                "on all rows with start=estimator.network_."
+                "this model has no rows to add to or to drop: it comes from a file, was pickled after fit, or learned "
+                "with partial_fit, which keeps none. Call fit on all rows with start=estimator.network_, or begin with "
+                "partial_fit and method='prove'."
             )
         if seen.has_radii:
             raise InvalidInputError(
@@ -260,6 +312,7 @@ class OnlineStep(BaseStep):
     def _remember(self, seen: Seen, problem: Problem) -> None:
         """Keep what a later call needs."""
         self._seen, self._kind, self._scaling = seen, _kind(problem), problem.scaling
+        self.__dict__.pop("_stream", None)
 
     def __getstate__(self) -> Any:
         """Without the rows of a fit: they may be many, and confidential."""
@@ -283,6 +336,12 @@ class OnlineStep(BaseStep):
         is_same = self._scaling.equals(problem.scaling) and not problem.loss.reads_values
         scope = certificate.scope if is_same else certificate.scope.of_earlier_rows()
         return Bound(certificate.bound, scope, Subset.of(certificate.evidence))
+
+
+def _remark(stream: Stream) -> str:
+    """What the certificate of a stream is about."""
+    batches = "1 batch" if stream.n_batches == 1 else f"{stream.n_batches} batches"
+    return f"learned from {stream.n_rows} rows in {batches}, not kept; loss, bound and data are those of the last batch"
 
 
 def _kind(problem: Problem) -> Any:

@@ -89,7 +89,12 @@ class StepAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineS
         return super().fit(X, X, sample_weight, **options)
 
     def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Add rows to those of earlier calls and train on all of them, with the current network as warm start."""
+        """Train on a batch of rows after those of earlier calls.
+
+        With ``method="learn"`` training goes on with the current weights, and no rows are kept; the certificate is
+        about the last batch. Other methods keep the rows and train on all of them, with the current network as warm
+        start.
+        """
         return self._add(X, None, sample_weight)
 
     def transform(self, X: ArrayLike) -> NDArray[np.int8]:

@@ -113,10 +113,15 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Add rows to those of earlier calls and train on all of them.
+        """Train on a batch of rows after those of earlier calls.
 
-        The bound of the current network still holds, and unless it was learned it is the warm start: the result is
-        that of a fit on all rows, sooner. :meth:`forget` drops rows.
+        With ``method="learn"`` training goes on with the current weights, and no rows are kept: some passes over this
+        batch, so that a loop over batches learns from any number of rows. The certificate is about the last batch.
+        Batches should be in random order; rows that are sorted by class make the network forget.
+
+        With other methods, and with ``output="one_vs_one"``, rows are kept: the result is that of a fit on all rows,
+        sooner, since the bound of the current network still holds and the network is the warm start. :meth:`forget`
+        drops rows.
 
         Parameters
         ----------

@@ -79,7 +79,12 @@ class StepRegressor(OnlineStep, BaseStepRegressor):
     uncertainty: Any = None
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Add rows to those of earlier calls and train on all of them, with the current network as warm start."""
+        """Train on a batch of rows after those of earlier calls.
+
+        With ``method="learn"`` training goes on with the current weights, and no rows are kept; the certificate is
+        about the last batch. Other methods keep the rows and train on all of them, with the current network as warm
+        start.
+        """
         return self._add(X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from stepnet.constructions.discriminants import discriminant_network
@@ -17,6 +18,7 @@ from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network
+from stepnet.search.descent.stream import Stream, accepts_stream
 from stepnet.search.local.local_search import accepts_search
 
 # Of the search for what descent does not take: seconds for hundreds of rows.
@@ -40,19 +42,19 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     epochs : int
-        Passes over the rows; at least 2,000 and at most 50,000 steps.
+        Passes over the rows; at least 2,000 steps, and at most 50,000 (of millions of rows, 200,000).
     batch : int
         Rows per step.
     rate : float
         Learning rate of Adam.
     strength : float
-        Factor on all regularisation, which decreases as the number of rows grows.
+        Factor on all regularisation, which decreases as the number of rows per feature grows.
     """
 
-    epochs: int = 200
+    epochs: int = 300
     batch: int = 64
     rate: float = 0.02
-    strength: float = 1.0
+    strength: float = 0.7
 
     def plan(self, problem: Problem) -> Plan:
         if instead := _instead(problem):
@@ -82,6 +84,14 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
         # The learned network is the answer even if a network with a smaller training loss is known.
         run.settle(network)
 
+    def go_on(self, run: Run, stream: Stream) -> None:
+        """Learn from the rows of a problem too, without the earlier ones."""
+        run.is_learned = True
+        begin(run, None, constants=False, separate=False)
+        run.announce("learning")
+        stream.learn(run.problem, self.options, np.random.default_rng([run.seed, stream.n_batches]), run.must_stop)
+        run.settle(stream.network(run.problem.architecture))
+
     @property
     def options(self) -> DescentOptions:
         return DescentOptions(epochs=self.epochs, batch=self.batch, rate=self.rate, strength=self.strength)
@@ -101,6 +111,11 @@ def better(problem: Problem, learned: Network) -> Network:
 def descends(method: Method, problem: Problem) -> bool:
     """Whether a method learns the problem by descent, for new rows."""
     return isinstance(method, Learn) and bool(accepts_descent(problem))
+
+
+def streams(method: Method, problem: Problem) -> bool:
+    """Whether a method goes on with new rows alone."""
+    return isinstance(method, Learn) and bool(accepts_stream(problem))
 
 
 def _instead(problem: Problem) -> Method | None:

@@ -1,7 +1,7 @@
 """Descent: networks that do well on new data, by noisy straight-through gradients.
 
-The rows are standardised, the units are ±1 inside, and every forward pass goes through noise that
-grows. What regularises (decay, L1, dropout, smoothed labels, jittered rows) fades as rows get many.
+The rows are standardised, the units are ±1 inside, and every forward pass goes through
+noise. What regularises (decay, L1, dropout, smoothed labels, jittered rows) fades as rows get many.
 Mean and scale go back into weights and thresholds, so that the result is a step network like any other.
 Numbers to predict are standardised too, and learned by their squared errors whatever the loss.
 """
@@ -33,8 +33,9 @@ from stepnet.search.descent import in_numpy
 from stepnet.search.descent.kernel import Settings, Training, descend, logistic_noise
 from stepnet.search.padding import accepts_width
 
-_FEWEST_STEPS, _MOST_STEPS = 2_000, 50_000
-_MANY_ROWS = 5_000  # from here on regularisation fades
+_MOST_STEPS = (50_000, 200_000)  # the most for up to 1.6 and from 6.4 million rows of batch 64
+_NOISE = 0.5
+_FEW_PER_FEATURE, _MANY_ROWS = 20, 5_000  # rows; from here on regularisation fades, and from there on faster
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
 _JUDGED = 0.1  # of the time, before it is judged how many steps there can be
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
@@ -45,11 +46,12 @@ _WIDE = 30_000  # weights; from here on products of matrices are faster than the
 class DescentOptions:
     """How to learn. ``strength`` scales everything that regularises but the noise, which has a scale of its own."""
 
-    epochs: int = 200
+    epochs: int = 300
     batch: int = 64
     rate: float = 0.02
-    strength: float = 1.0
+    strength: float = 0.7
     noise: float = 1.0
+    fewest: int = 2_000  # steps
 
 
 def accepts_descent(problem: Problem) -> Answer:
@@ -136,7 +138,7 @@ def _descended(
     mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
     targets, are_numbers = _Targets.of(problem), problem.architecture.output.gives_numbers
     training = _training(problem, targets, mean, scale, rng)
-    settings = _settings(len(training.order), options)._replace(is_regression=are_numbers)
+    settings = _settings(len(training.order), problem.dataset.n_features, options)._replace(is_regression=are_numbers)
     whole = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
     first, n_averaged, begin, planned = 1, 0, time.perf_counter(), settings.n_steps
     while first <= settings.n_steps:
@@ -195,14 +197,16 @@ def _mean_and_scale(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return mean, np.where(scale > 1e-12 * np.abs(mean), scale, 1.0)
 
 
-def _settings(n_draws: int, options: DescentOptions) -> Settings:
-    fading = min(1.0, (_MANY_ROWS / n_draws) ** 1.5) * options.strength
+def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Settings:
+    fading = min(1.0, (_MANY_ROWS / n_draws) ** 1.5) * min(1.0, (_FEW_PER_FEATURE * n_features / n_draws) ** 0.5)
+    fading *= options.strength
+    most = float(np.clip(2 * n_draws / options.batch, *_MOST_STEPS))
     return Settings(
         batch=options.batch,
-        n_steps=int(np.clip(options.epochs * n_draws / options.batch, _FEWEST_STEPS, _MOST_STEPS)),
+        n_steps=int(np.clip(options.epochs * n_draws / options.batch, options.fewest, most)),
         rate=options.rate,
-        noise_from=0.3 * options.noise,
-        noise_to=1.5 * options.noise,
+        noise_from=_NOISE * options.noise,
+        noise_to=_NOISE * options.noise,
         decay=1.0 * fading,
         shrink=0.05 * np.sqrt(fading),
         dropout=0.1 * fading,
@@ -291,6 +295,38 @@ def _with_best_offset(network: Network, dataset: Dataset) -> Network:
         return network
     output = network.layers[-1]
     return Network((*network.layers[:-1], Layer(output.weights, output.thresholds - offset / slope)))
+
+
+class State(NamedTuple):
+    """A descent before its first step, for who makes the steps."""
+
+    training: Training
+    mean: Floats  # of the features
+    scale: Floats
+    target_mean: Floats  # of numbers to predict; 0 and 1 for classes
+    target_scale: float
+
+    @classmethod
+    def of(cls, problem: Problem, rng: np.random.Generator) -> State:
+        mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
+        targets = _Targets.of(problem)
+        return cls(_training(problem, targets, mean, scale, rng), mean, scale, targets.mean, targets.scale)
+
+
+def make_steps(
+    problem: Problem,
+    training: Training,
+    options: DescentOptions,
+    n_rows: int,
+    settings: dict[str, Any],
+    steps: range,
+    seed: int,
+) -> None:
+    """Some steps, as a descent on so many rows makes them but for some settings."""
+    usual = _settings(n_rows, problem.dataset.n_features, options)
+    usual = usual._replace(is_regression=problem.architecture.output.gives_numbers, **settings)
+    is_compiled = KERNELS.is_compiled and _n_weights(problem) < _WIDE
+    (descend if is_compiled else in_numpy.descend)(training, usual, steps.start, steps.stop, seed)
 
 
 def shared_thresholds(network: Network) -> Network:
