@@ -32,6 +32,7 @@ from stepnet.formulations.registry import FORMULATIONS
 from stepnet.methods.generation import nominal_master
 from stepnet.problem.problem import Problem
 from stepnet.provers.registry import PROVERS
+from stepnet.search.descent.descent import accepts_descent
 from stepnet.solvers.backends.registry import BACKENDS
 
 PAGE = Path(__file__).with_name("choices.md")
@@ -100,24 +101,29 @@ METHODS = {
 
 
 def answers(problem: Problem) -> dict[str, Answer]:
-    """What formulations, solvers (with the formulation ``tight``) and methods say of a problem."""
+    """What formulations, solvers (with the formulation ``tight``), the descent and methods say of a problem."""
     # Where rows are uncertain, a formulation writes the master problem of column-and-constraint generation.
     asked = nominal_master(problem) if problem.is_uncertain else problem
     found = {name: Exact(formulation=name).accepts(problem) for name in (*PROVERS, *FORMULATIONS)}
     model = FORMULATIONS["tight"].encode(asked)[0].model if found["tight"] else None
     for name, backend in BACKENDS.items():
         found[name] = found["tight"] if model is None else backend.accepts(model)
+    descent = accepts_descent(problem)
+    found["descent"] = descent or Answer(
+        f"{descent.reason}. Use method='learn' all the same: another method takes over."
+    )
     return found | {name: method.accepts(problem) for name, method in METHODS.items()}
 
 
 def page() -> str:
-    columns = [*PROVERS, *FORMULATIONS, *BACKENDS, *METHODS]
+    columns = [*PROVERS, *FORMULATIONS, *BACKENDS, "descent", *METHODS]
     lines = [
         "# What works with what",
         "",
         "The table is generated from the code by `python docs/choices.py`, and a test keeps it up to date. Columns are",
-        "provers and formulations, then solvers (with the formulation `tight`), then methods. A number refers to the",
-        "message below, which gives the reason and names an alternative.",
+        "provers and formulations, then solvers (with the formulation `tight`), then the descent of `learn` (what it",
+        "does not take goes to a search or a proof), then methods. A number refers to the message below, which gives",
+        "the reason and names an alternative.",
         'With `output="one_vs_one"`, the default for several classes, every pair is a problem of two classes.',
         "",
         "| choice | " + " | ".join(columns) + " |",

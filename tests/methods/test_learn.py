@@ -11,10 +11,11 @@ from climbers import CASES, made
 from conftest import make_problem, solve
 from stepnet import (
     Ball,
+    Constraint,
     Hinge,
     Learn,
+    Polyhedron,
     Search,
-    Staircase,
     StepAutoencoder,
     StepClassifier,
     StepEnsembleClassifier,
@@ -23,6 +24,9 @@ from stepnet import (
 from stepnet.certificate.certificate import Certificate
 from stepnet.methods.registry import METHODS, method_of
 from stepnet.search.descent.descent import shared_thresholds
+
+# Descent rounds weights one by one, and does not know how to keep what several of them must satisfy together.
+SEARCHED = {"weights": "ternary", "constraints": Constraint({(1, 0, 0): 1.0, (1, 0, 1): -1.0}, lower=0.0)}
 
 X, Y = make_classification(600, 6, n_informative=4, flip_y=0.05, random_state=1)
 
@@ -63,7 +67,7 @@ def test_votes_of_learned_networks_are_learned_and_those_of_searches_are_not():
     rows = np.round(X)
     assert StepClassifier((2,), random_state=0).fit(rows, labels).certificate_.status == "LEARNED"
     assert StepEnsembleClassifier(3, hidden=(2,), random_state=0).fit(rows, labels).certificate_.status == "LEARNED"
-    searched = StepClassifier((1,), weights="ternary", random_state=0, time_limit=8).fit(rows, labels)
+    searched = StepClassifier((1,), random_state=0, time_limit=8, **SEARCHED).fit(rows, labels)
     assert searched.certificate_.status == "FEASIBLE"
 
 
@@ -107,11 +111,12 @@ def test_constant_and_huge_features_do_no_harm():
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
-        ({"threshold": 0.0}, "descent learns its thresholds, and threshold=0.0 is given"),
-        ({"weights": "ternary"}, "descent takes real weights"),
-        ({"sparsity": 6}, "descent takes no sparsity and no constraints"),
-        ({"uncertainty": Ball("linf", 0.1)}, "descent knows no worst case"),
-        ({"activation": Staircase((0, 1, 2))}, "descent takes steps and signs, no other staircases"),
+        (SEARCHED, "descent keeps constraints that combine weights only if these are real"),
+        ({"sparsity": "fewest"}, "descent keeps limits on the number of weights, and sparsity='fewest' is none"),
+        (
+            {"uncertainty": Polyhedron(np.vstack([np.eye(6), -np.eye(6)]), [0.1] * 12)},
+            "descent knows the worst case of balls in l1, l2, linf without a transform",
+        ),
         ({"loss": Hinge(bound=0.5)}, "descent takes hinge without a bound"),
     ],
 )
@@ -129,16 +134,18 @@ def test_what_descent_does_not_take_is_searched_and_the_plan_says_why(parameters
 
 def test_what_the_search_does_not_take_either_is_proven():
     rows = np.column_stack([np.arange(6.0), [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]])
-    numbers = StepRegressor((1,), sparsity=2, random_state=0, time_limit=20).fit(rows, [0, 0, 0, 5, 5, 5])
+    total = Constraint({(2, 0, 0): 1.0, (2, 0, 1): 1.0}, lower=1.0)
+    numbers = StepRegressor((2,), constraints=total, random_state=0, time_limit=20).fit(rows, [0, 0, 0, 5, 5, 5])
     plan = numbers.result_.plan
-    assert plan.refused[0] == ("descent", "descent takes no sparsity and no constraints")
+    reason = "descent keeps constraints that combine weights only if weights of 0 satisfy them"
+    assert plan.refused[0] == ("descent", reason)
     assert [way.name for way in plan.ways] == ["tight"]
     assert numbers.certificate_.status == "OPTIMAL"
 
 
 def test_a_search_takes_a_share_of_the_time_and_says_so(monkeypatch):
     rows = np.round(X)
-    classifier = StepClassifier((4,), weights="ternary", time_limit=4, random_state=0)
+    classifier = StepClassifier((4,), time_limit=4, random_state=0, **SEARCHED)
     monkeypatch.setattr("stepnet.methods.learn._MOVES", 10**9)
     certificate = classifier.fit(rows, Y).certificate_
     assert certificate.stop_reason == "time"
@@ -147,7 +154,7 @@ def test_a_search_takes_a_share_of_the_time_and_says_so(monkeypatch):
 
 def test_a_callback_ends_the_search_too():
     seen = []
-    classifier = StepClassifier((4,), weights="ternary", random_state=0)
+    classifier = StepClassifier((4,), random_state=0, **SEARCHED)
     classifier.fit(np.round(X), Y, on_incumbent=lambda now: bool(seen.append(now)) or now.stage == "local search")
     assert classifier.certificate_.stop_reason == "callback"
     assert sum(progress.stage == "local search" for progress in seen) == 1

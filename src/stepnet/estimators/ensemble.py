@@ -28,9 +28,10 @@ from stepnet.runtime.progress import Progress
 from stepnet.runtime.view import showing
 from stepnet.search.boosting.bins import Bins
 from stepnet.search.boosting.boosting import BoostingOptions
+from stepnet.search.descent.descent import DescentOptions
 
 KINDS = ("oblique", "trees", "bits")
-_EPOCHS = 50
+_EPOCHS, _FEWEST_STEPS = 50, 1_000
 _OBLIQUE = (0.7, 0.02)  # strengths: one that generalises alone, one that needs the others
 _BITS = 0.5
 _MARGIN = 1.25  # of the time of the fit so far, when the search for a margin must end
@@ -116,9 +117,13 @@ def _ways(kind: str, dataset: Dataset, learn: Learn | None) -> list[Kind]:
     if kind == "trees":
         return [Trees(BoostingOptions.for_rows(dataset.n_rows), Bins.of(dataset.X))]
     if kind == "bits":
-        return [Bits.of((learn or Learn(epochs=_EPOCHS, strength=_BITS)).options, dataset.X)]
-    learns = [learn] if learn else [Learn(epochs=_EPOCHS, strength=strength) for strength in _OBLIQUE]
-    return [Oblique(one.options) for one in learns]
+        return [Bits.of(learn.options if learn else _brief(_BITS), dataset.X)]
+    return [Oblique(learn.options)] if learn else [Oblique(_brief(strength)) for strength in _OBLIQUE]
+
+
+def _brief(strength: float) -> DescentOptions:
+    """Members of a sum may be rougher than a network that stands alone."""
+    return DescentOptions(epochs=_EPOCHS, fewest=_FEWEST_STEPS, strength=strength)
 
 
 def _better(problem: Problem, network: Network) -> Network | None:

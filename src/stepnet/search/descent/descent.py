@@ -3,6 +3,7 @@
 The rows are standardised, the units are ±1 inside, and every forward pass goes through
 noise. What regularises (decay, L1, dropout, smoothed labels, jittered rows) fades as rows get many.
 Mean and scale go back into weights and thresholds, so that the result is a step network like any other.
+What weights and thresholds must be like is in the rules of the problem; rows that may move do so in training.
 Numbers to predict are standardised too, and learned by their squared errors whatever the loss.
 """
 
@@ -22,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from stepnet.constructions.last_layer import cautious
 from stepnet.errors import Answer
-from stepnet.model.activations.staircase import SIGN, STEP
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
@@ -30,14 +31,21 @@ from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.runtime.compiling import Compiling
 from stepnet.search.descent import in_numpy
+from stepnet.search.descent.finish import finished, with_best_offset
 from stepnet.search.descent.kernel import Settings, Training, descend, logistic_noise
+from stepnet.search.descent.layer_rule import LayerRule, layer_rules, set_offsets, warn_of_scales
+from stepnet.search.descent.perturbations import accepts_perturbations, norm_of, reach_of
+from stepnet.search.descent.problem_rules import accepts_rules, rules_of
+from stepnet.search.descent.rules import FREE
+from stepnet.search.descent.sparsity import keep_largest
 from stepnet.search.padding import accepts_width
 
-_MOST_STEPS = (50_000, 200_000)  # the most for up to 1.6 and from 6.4 million rows of batch 64
+_FEWEST_STEPS, _MOST_STEPS = 2_000, (50_000, 200_000)  # the most for up to 1.6 and from 6.4 million rows of batch 64
 _NOISE = 0.5
 _FEW_PER_FEATURE, _MANY_ROWS = 20, 5_000  # rows; from here on regularisation fades, and from there on faster
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
 _JUDGED = 0.1  # of the time, before it is judged how many steps there can be
+_THINNED = 0.35  # the share of the steps after which only the largest weights stay, where they must be few
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
 _WIDE = 30_000  # weights; from here on products of matrices are faster than the kernel
 
@@ -51,11 +59,11 @@ class DescentOptions:
     rate: float = 0.02
     strength: float = 0.7
     noise: float = 1.0
-    fewest: int = 2_000  # steps
+    fewest: int | None = None  # steps
 
 
 def accepts_descent(problem: Problem) -> Answer:
-    """Real weights with learned thresholds, steps or signs, and one output per class, or one for two of them.
+    """What descent learns: one output per class, one for two or for ordered classes, or numbers, with any weights.
 
     If not, the reason is a clause about descent: another method takes its place.
     """
@@ -64,23 +72,11 @@ def accepts_descent(problem: Problem) -> Answer:
         return Answer(reason)
     if problem.loss.weighs_answers:
         return Answer(f"descent knows errors and numbers, not loss={problem.loss.name!r}")
-    if problem.uncertainty is not None:
-        return Answer("descent knows no worst case")
-    if problem.constraints.restrict or problem.constraints.fewest:
-        return Answer("descent takes no sparsity and no constraints")
     if problem.loss.bound is not None and not architecture.output.gives_numbers:
         return Answer(f"descent takes {problem.loss.name} without a bound")
-    if architecture.has_integers:
-        return Answer("descent takes real weights")
-    if architecture.hidden and architecture.activation not in (STEP, SIGN):
-        return Answer("descent takes steps and signs, no other staircases")
-    if architecture.output.n_thresholds > 1 or architecture.output.is_unusual:
-        return Answer("descent takes output='one_hot' or 'one_vs_one'")
-    if architecture.threshold == "layer" and not (architecture.activation == STEP and architecture.output == STEP):
-        return Answer("descent shares thresholds of steps and one output only")
-    if architecture.fixed_threshold is not None:
-        return Answer(f"descent learns its thresholds, and threshold={architecture.threshold!r} is given")
-    return accepts_width(problem.architecture)
+    if architecture.output.is_unusual:
+        return Answer("descent takes output='one_hot', 'one_vs_one' or 'ordinal'")
+    return accepts_rules(problem) and accepts_perturbations(problem) and accepts_width(problem.architecture)
 
 
 def descend_network(
@@ -136,14 +132,26 @@ def _descended(
     options = options or DescentOptions()
     rng = np.random.default_rng(seed)
     mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
+    warn_of_scales(problem, scale)
     targets, are_numbers = _Targets.of(problem), problem.architecture.output.gives_numbers
-    training = _training(problem, targets, mean, scale, rng)
-    settings = _settings(len(training.order), problem.dataset.n_features, options)._replace(is_regression=are_numbers)
-    whole = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.W.shape[1]))
-    first, n_averaged, begin, planned = 1, 0, time.perf_counter(), settings.n_steps
+    layers = layer_rules(problem, mean, scale, has_complements=_has_complements(problem))
+    training = _training(problem, targets, layers, mean, scale, rng)
+    settings = _settings(len(training.order), problem.dataset.n_features, options)._replace(
+        is_regression=are_numbers,
+        is_ordinal=problem.architecture.output.n_thresholds > 1,
+        has_rules=training.V is not training.W,
+        norm=norm_of(problem),
+    )
+    whole = max(1, _CHUNK_WORK // (settings.batch * (problem.dataset.n_features + 1) * training.V.shape[1]))
+    first, n_averaged, begin, planned, is_thinned = 1, 0, time.perf_counter(), settings.n_steps, False
     while first <= settings.n_steps:
+        if first > _THINNED * settings.n_steps and not is_thinned:
+            keep_largest(problem.constraints, training.widths, training.W, training.rules)
+            is_thinned = True
         make_steps, chunk = (descend, whole) if is_compiled() else (in_numpy.descend, -(-whole // _SLOWER))
         end = min(first + chunk, settings.n_steps + 1)
+        if not is_thinned:
+            end = min(end, max(first, int(_THINNED * settings.n_steps)) + 1)
         n_averaged += make_steps(training, settings, first, end, int(rng.integers(2**31)))
         elapsed = time.perf_counter() - begin
         if elapsed > _JUDGED * seconds:  # judged anew each time: kernels may be ready now, or the machine less busy
@@ -155,16 +163,34 @@ def _descended(
             break
     if first <= planned:
         on_hurry()
-    widths, W, b = training.widths, training.W, training.b
+    widths, rules, W, b = training.widths, training.rules, training.W, training.b
     if n_averaged:
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
     del training  # its rows take much memory
-    network = _network(problem.architecture, widths, W.astype(np.float64), b.astype(np.float64), mean, scale)
+    W, b = W.astype(np.float64), b.astype(np.float64)
+    keep_largest(problem.constraints, widths, W, rules)
+    network = finished(problem, layers, rules, W, b)
     if are_numbers:
-        network = cautious(problem, targets.restored(network))
-    if problem.loss.counts_errors and problem.architecture.output == STEP and not is_raw:
-        network = _with_best_offset(network, problem.dataset)
-    return shared_thresholds(network) if problem.architecture.threshold == "layer" else network
+        network = targets.restored(network)
+        if not (problem.is_uncertain or problem.constraints.touch(len(layers) - 1)):
+            network = cautious(problem, network)
+        elif problem.loss.bound is not None:
+            network = _bounded(network, problem.loss.bound)
+    has_offset = problem.architecture.output == STEP and layers[-1].offsets == FREE
+    if problem.loss.counts_errors and has_offset and not is_raw:
+        network = with_best_offset(problem, network)
+    return shared_thresholds(network) if _has_complements(problem) else network
+
+
+def _has_complements(problem: Problem) -> bool:
+    """Whether thresholds that a layer shares are learned one by one, and made equal by complements of neurons."""
+    is_free = problem.architecture.is_plain and not problem.constraints.rows
+    return is_free and problem.architecture.threshold == "layer"
+
+
+def _bounded(network: Network, bound: float) -> Network:
+    *below, last = network.layers
+    return Network((*below, last.with_(np.clip(last.weights, -bound, bound), last.thresholds)))
 
 
 class _Targets(NamedTuple):
@@ -203,7 +229,7 @@ def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Setting
     most = float(np.clip(2 * n_draws / options.batch, *_MOST_STEPS))
     return Settings(
         batch=options.batch,
-        n_steps=int(np.clip(options.epochs * n_draws / options.batch, options.fewest, most)),
+        n_steps=int(np.clip(options.epochs * n_draws / options.batch, options.fewest or _FEWEST_STEPS, most)),
         rate=options.rate,
         noise_from=_NOISE * options.noise,
         noise_to=_NOISE * options.noise,
@@ -216,21 +242,31 @@ def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Setting
     )
 
 
-def _training(problem: Problem, targets: _Targets, mean: Floats, scale: Floats, rng: np.random.Generator) -> Training:
+def _training(
+    problem: Problem,
+    targets: _Targets,
+    layers: list[LayerRule],
+    mean: Floats,
+    scale: Floats,
+    rng: np.random.Generator,
+) -> Training:
     """Random hyperplanes through random rows, and everything at rest."""
     dataset = problem.dataset
     rows = np.empty(dataset.X.shape, dtype=np.float32)
     for c, column in enumerate(dataset.X.T):
         rows[:, c] = (column - mean[c]) / scale[c]
     widths = np.array([dataset.n_features, *problem.architecture.widths])
+    steps = np.array([dataset.n_features, *(one.width * one.n_steps for one in layers)])
     shape = (len(widths) - 1, int(widths[1:].max()), int(widths[:-1].max()))
-    W, b = np.zeros(shape, dtype=np.float32), np.zeros(shape[:2], dtype=np.float32)
+    W, b = np.zeros(shape, dtype=np.float32), np.zeros((shape[0], int(steps[1:].max())), dtype=np.float32)
     for k, (n_inputs, width) in enumerate(pairwise(widths.tolist())):
         W[k, :width, :n_inputs] = rng.normal(size=(width, n_inputs)) / np.sqrt(n_inputs)
-    through = rows[rng.integers(len(rows), size=widths[1])]
-    b[0, : widths[1]] = -(W[0, : widths[1], : widths[0]] * through).sum(axis=1)
+    through = rows[rng.integers(len(rows), size=steps[1])]
+    set_offsets(layers, W, b, through)
     order, row_weights = _draws(dataset)
     rng.shuffle(order)
+    rules, has_rules = rules_of(problem, layers, targets.scale), any(not one.is_plain for one in layers)
+    has_rules |= problem.constraints.restrict_weights
     return Training(
         X=rows,
         targets=targets.values,
@@ -238,12 +274,19 @@ def _training(problem: Problem, targets: _Targets, mean: Floats, scale: Floats, 
         order=order,
         noise=logistic_noise(rng),
         widths=widths,
+        steps=steps,
         W=W,
         b=b,
         weight_moments=np.zeros((2, *shape), dtype=np.float32),
-        offset_moments=np.zeros((2, *shape[:2]), dtype=np.float32),
+        offset_moments=np.zeros((2, *b.shape), dtype=np.float32),
         weight_sums=np.zeros_like(W),
         offset_sums=np.zeros_like(b),
+        rules=rules,
+        M=np.zeros_like(W) if has_rules else W,
+        V=np.zeros((len(steps) - 1, steps[1:].max(), steps[:-1].max()), dtype=np.float32) if has_rules else W,
+        B=np.zeros_like(b) if has_rules else b,
+        radii=problem.radii.astype(np.float32) if problem.is_uncertain else np.zeros(1, dtype=np.float32),
+        reach=reach_of(problem, scale),
     )
 
 
@@ -259,44 +302,6 @@ def _draws(dataset: Dataset) -> tuple[NDArray[np.int32], Any]:
     return numbers, (dataset.weights / dataset.weights.mean()).astype(np.float32)
 
 
-def _network(
-    architecture: Architecture, widths: NDArray[np.int64], W: Floats, b: Floats, mean: Floats, scale: Floats
-) -> Network:
-    """From standardised rows and ±1 units to the units of the data and 0-1 units (or ±1 ones)."""
-    layers = []
-    for k, (n_inputs, width) in enumerate(pairwise(widths.tolist())):
-        weights, offsets = W[k, :width, :n_inputs], b[k, :width]
-        if k == 0:
-            layers.append(Layer(weights / scale, (weights / scale) @ mean - offsets, architecture.activations[k]))
-        elif architecture.activation == SIGN:
-            layers.append(Layer(weights, -offsets, architecture.activations[k]))
-        else:
-            layers.append(Layer(2 * weights, weights.sum(axis=1) - offsets, architecture.activations[k]))
-    return Network(tuple(layers))
-
-
-def _with_best_offset(network: Network, dataset: Dataset) -> Network:
-    """Only the output's scale and offset fitted anew, by logistic regression on its value."""
-    values = network.decision(dataset.X)
-    slope, offset = 1.0, 0.0
-    for _ in range(25):
-        answers = 1 / (1 + np.exp(-np.clip(slope * values + offset, -500, 500)))
-        residual = dataset.weights * (answers - dataset.y)
-        curvature = dataset.weights * answers * (1 - answers)
-        gradient = np.array([residual @ values + 1e-4 * slope, residual.sum()])
-        hessian = np.array(
-            [[curvature @ values**2 + 1e-4, curvature @ values], [curvature @ values, curvature.sum() + 1e-9]]
-        )
-        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-        slope, offset = slope - step[0], offset - step[1]
-        if np.abs(step).max() < 1e-8:
-            break
-    if not (np.isfinite([slope, offset]).all() and slope > 0):
-        return network
-    output = network.layers[-1]
-    return Network((*network.layers[:-1], Layer(output.weights, output.thresholds - offset / slope)))
-
-
 class State(NamedTuple):
     """A descent before its first step, for who makes the steps."""
 
@@ -310,7 +315,9 @@ class State(NamedTuple):
     def of(cls, problem: Problem, rng: np.random.Generator) -> State:
         mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
         targets = _Targets.of(problem)
-        return cls(_training(problem, targets, mean, scale, rng), mean, scale, targets.mean, targets.scale)
+        layers = layer_rules(problem, mean, scale, has_complements=_has_complements(problem))
+        training = _training(problem, targets, layers, mean, scale, rng)
+        return cls(training, mean, scale, targets.mean, targets.scale)
 
 
 def make_steps(

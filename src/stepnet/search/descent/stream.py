@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from stepnet.errors import Answer
-from stepnet.model.activations.staircase import SIGN
+from stepnet.model.activations.staircase import SIGN, STEP
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.problem.architecture import Architecture
@@ -38,6 +38,10 @@ def accepts_stream(problem: Problem) -> Answer:
         return Answer("a stream knows no worst case, no sparsity and no constraints")
     if architecture.has_integers or architecture.fixed_threshold is not None:
         return Answer("a stream takes real weights and learned thresholds")
+    if architecture.activation not in (STEP, SIGN) or architecture.output.n_thresholds > 1:
+        return Answer("a stream takes steps and signs, and one output per class")
+    if architecture.threshold == "layer" and not architecture.is_plain:
+        return Answer("a stream shares thresholds of steps and one output only")
     return accepts_descent(problem)
 
 
