@@ -71,7 +71,7 @@ def pull_back(rules: Rules, widths: Any, steps: Any, gV: Any, gB: Any) -> tuple[
             np.add.at(gradient, neurons, of_offsets[:, None] * rules.centres[k, : widths[k]])
         weights.append(gradient)
         factor = {FREE: of_offsets, SHARED: of_offsets.sum()}.get(int(rules.offsets[k]), np.float32(0.0))
-        offsets.append(np.broadcast_to(factor, of_offsets.shape))
+        offsets.append(np.broadcast_to(factor, of_offsets.shape).copy())
     return weights, offsets
 
 
