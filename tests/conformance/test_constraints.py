@@ -51,7 +51,7 @@ def optimum_of(name, seed=0):
     return best_constrained_loss(data.X * scale, data.y, 2, (DOMAINS[weights], DOMAINS[weights]), **told)[0]
 
 
-@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize("seed", [0, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", CASES)
 def test_every_solver_finds_the_optimum_of_brute_force(name, seed):
     problem, optimum = make(name, seed), optimum_of(name, seed)

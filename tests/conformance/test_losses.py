@@ -33,6 +33,9 @@ CASES = {
     "hinge with a bound": (Hinge(bound=0.75), 1, True),
 }
 
+LONG = {"squared with a ridge", "squared, two outputs", "absolute, two outputs"}
+MARKED = [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in CASES]
+
 
 def make(name, seed=0, weights="real"):
     loss, n_outputs, intercept = CASES[name]
@@ -59,7 +62,7 @@ def optimum_of(name):
     return best_real_loss(data.X / 2, y, data.weights, 2, kind, ridge=ridge, limit=limit, intercept=intercept)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", MARKED)
 def test_every_solver_finds_the_optimum_of_brute_force(name):
     problem, optimum = make(name), optimum_of(name)
     assert not BACKENDS["cpsat"].accepts(FORMULATIONS["tight"].encode(problem)[0].model)
@@ -74,7 +77,7 @@ def test_every_solver_finds_the_optimum_of_brute_force(name):
     assert n_solved >= 2
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", MARKED)
 def test_search_finds_it_too_and_alternating_ends_with_a_true_loss(name):
     problem, optimum = make(name), optimum_of(name)
     certificate, _ = solve(problem, Search(moves=100, starts=4), time_limit=30)
