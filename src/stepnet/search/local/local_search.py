@@ -40,9 +40,7 @@ _MANY_ROWS = 200_000
 _SAMPLE, _GROWTH = 5_000, 10  # rows of the first stage, and how stages grow
 _SAMPLE_MOVES = 2_000  # moves of a stage
 _SHORT = DescentOptions(epochs=20)  # where the search begins on many rows
-_CLOSE = DescentOptions(
-    strength=0.0, noise=0.0, rate=0.4
-)  # where it begins without kernels: as few errors as descent can reach
+_CLOSE = DescentOptions(strength=0.0, noise=0.0, rate=0.4)  # and without kernels: as few errors as it can reach
 
 
 def search_kernels(n_rows: int = 0) -> Compiling:
