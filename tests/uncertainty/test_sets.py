@@ -37,6 +37,17 @@ def test_no_move_passes_the_reach_and_some_come_close(norm, scale, ends):
             assert (most >= 0.8 * reach[i]).all()
 
 
+@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
+@pytest.mark.parametrize(
+    "shape", [{}, {"scale": (1.0, 0.5, 3.0)}, {"transform": ((1.0, 0.5, 0), (0, 1, 0), (0, 0, 2))}]
+)
+def test_the_farthest_move_goes_as_far_as_the_dual_norm_says(norm, shape):
+    ball = Ball(norm, 1.0, **shape)
+    moves = ball.farthest(W)
+    np.testing.assert_allclose((W * moves).sum(axis=1), ball.dual_sizes(W), rtol=1e-12)
+    assert (ball.size(moves) <= 1 + 1e-12).all()
+
+
 def test_a_polyhedron_reaches_its_corners():
     box = Polyhedron(np.vstack([np.eye(3), -np.eye(3)]), [1, 2, 3, 1, 2, 3])
     np.testing.assert_allclose(box.reach(W, X, np.ones(5))[0], np.abs(W) @ [1, 2, 3])

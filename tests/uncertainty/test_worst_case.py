@@ -9,6 +9,8 @@ from brute_force import smallest_move
 from stepnet import Ball, Layer, Network, Polyhedron, Staircase
 from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.activations.identity import IDENTITY
+from stepnet.model.activations.staircase import STEP
+from stepnet.uncertainty.quick_attack import QuickAttack
 from stepnet.uncertainty.worst_case import worst_classes, worst_numbers
 from uncertainty.test_attack import NORMS, random_steps
 
@@ -31,6 +33,30 @@ def test_a_row_breaks_at_the_radius_of_its_smallest_move(seed, n, widths, norm):
         assert found.costs[0] == float(radius > best)
         assert Ball(norm).contains(row, found.points[0], radius)
         assert (network.predict(found.points) != network.predict(row[None])) == found.costs[0]
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(1, 6), max_size=2),
+    st.sampled_from([Ball(norm) for norm in NORMS] + [Ball("linf", low=-1.0, high=1.5), Ball("l2", scale=(0.5, 2.0))]),
+    st.sampled_from([STEP, ARGMAX]),
+)
+def test_quick_attacks_change_no_verdict(seed, hidden, ball, output):
+    rng = np.random.default_rng(seed)
+    network, X, radii = random_steps(rng, 2, hidden), rng.normal(size=(30, 2)), rng.uniform(0, 1, 30)
+    if output == ARGMAX and hidden:
+        last = Layer(rng.normal(size=(3, hidden[-1])), rng.normal(size=3), ARGMAX)
+        network = Network((*network.layers[:-1], last))
+    y = network.predict(X)
+    quick = worst_classes(network, ball, X, radii, y)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(QuickAttack, "points", lambda self, X, *_: X)
+        slow = worst_classes(network, ball, X, radii, y)
+    np.testing.assert_array_equal(quick.uppers, slow.uppers)
+    np.testing.assert_array_equal(quick.costs, slow.costs)
+    np.testing.assert_array_equal(network.predict(quick.points) != y, quick.costs)
+    assert all(ball.contains(*one) for one in zip(X, quick.points, radii, strict=True))
 
 
 def test_a_polyhedron_and_a_transform_are_what_they_say():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.overlaps import lightest_cover
 from stepnet.constructions.discriminants import discriminant_network
@@ -18,9 +20,18 @@ _ROBUST_SHARE = 0.3  # of the time, for robust neurons and votes
 
 
 def begin(
-    run: Run, start: Network | None, *, constants: bool = True, separate: bool = True, bounds: bool = True
+    run: Run,
+    start: Network | None,
+    *,
+    constants: bool = True,
+    separate: bool = True,
+    bounds: bool = True,
+    cover_seconds: float = math.inf,
 ) -> None:
-    """Offer the start, the constants and linear discriminants; raise the conflict bound; try a linear separation."""
+    """Offer the start, the constants and linear discriminants; raise the conflict bound; try a linear separation.
+
+    Pairs of rows that perturbations make equal are looked for no longer than ``cover_seconds``.
+    """
     problem = run.problem
     if start is not None:
         run.stage = "a warm start"
@@ -40,7 +51,7 @@ def begin(
     is_covered = bounds and problem.is_uncertain and problem.loss.counts_errors
     cover = None
     if is_covered:
-        with run.within(_COVER_SHARE):
+        with run.within(_COVER_SHARE, cover_seconds):
             cover = lightest_cover(problem, run.must_stop)
     if bounds:
         run.raise_bound(conflict_bound(problem, cover))

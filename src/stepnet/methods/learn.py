@@ -26,6 +26,7 @@ _SHARE = 0.25  # of the time, at most
 _STARTS = 2
 _MOVES, _ROBUST_MOVES = 2_000, 300
 
+_COVER_SECONDS = 1.0  # for a bound on the worst case, which learning does not need
 _COMPARED = 5_000  # rows on which what was learned in a hurry is compared
 
 
@@ -36,8 +37,9 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     Its certificate states the verified training loss and the free bound. If the training loss
     is what matters, use ``Prove``.
 
-    What descent does not take (integer weights, constraints, uncertain rows and others) goes to a local search that
-    ends by itself, or else to ``Prove``; the plan gives the reason.
+    It takes every weight domain, threshold and activation, limits on the number of weights, signs and other constraints
+    that a projection keeps, and balls of perturbations. What is left goes to a local search that ends by itself, or
+    else to ``Prove``; the plan gives the reason.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
             _leave(run, instead, start)
             return
         run.is_learned = True
-        begin(run, start, constants=False, separate=False)
+        begin(run, start, constants=False, separate=False, cover_seconds=_COVER_SECONDS)
         run.announce("learning")
         network = descend_network(
             run.problem,
@@ -103,7 +105,8 @@ def better(problem: Problem, learned: Network) -> Network:
     if rough is None:
         return learned
     dataset = problem.dataset
-    first = Dataset(dataset.X[:_COMPARED], dataset.y[:_COMPARED], dataset.weights[:_COMPARED])
+    radii = None if dataset.radii is None else dataset.radii[:_COMPARED]
+    first = Dataset(dataset.X[:_COMPARED], dataset.y[:_COMPARED], dataset.weights[:_COMPARED], radii)
     sample = replace(problem, dataset=first)
     return rough if sample.price(rough) < sample.price(learned) else learned
 

@@ -24,6 +24,7 @@ _SILENCE = 1.0  # seconds without a sign of life
 _GLANCE = 0.1  # seconds between two checks of the clock
 _TRIED = 500  # rows that tell how long an evaluation of all takes
 _VERIFY = 4  # verifying and describing the result takes as long as so many evaluations
+_WORST_CASE = 10  # times as long as an evaluation of the rows as they are, if nearly all are settled at a glance
 _EVALUATION = 4e-8  # seconds per row and neuron, as long as no evaluation has been timed
 
 
@@ -139,7 +140,8 @@ class Run:
 
     @property
     def _evaluation_guess(self) -> float:
-        return _EVALUATION * self.problem.dataset.n_rows * sum(self.problem.architecture.widths)
+        seconds = _EVALUATION * self.problem.dataset.n_rows * sum(self.problem.architecture.widths)
+        return seconds * (_WORST_CASE if self.problem.is_uncertain else 1)
 
     def can_evaluate(self, network: Network) -> bool:
         """Whether there is time for an exact evaluation; worst cases take long, so some rows are tried first."""

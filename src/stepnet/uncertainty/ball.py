@@ -150,6 +150,12 @@ class Ball(Uncertainty):
             spread = spread + weights.shape[1] * UNIT * (np.abs(weights) @ np.abs(self._matrix))
         return np.asarray(self.measure.dual_sizes(spread) * (1 + 4 * weights.shape[1] * UNIT))
 
+    def farthest(self, weights: Floats) -> Floats:
+        """The gradient of the dual norm, feature by feature: where that has a kink, any subgradient."""
+        spread = self.spread(np.asarray(weights, dtype=np.float64))
+        z = np.column_stack([self.measure.dual_slopes(spread, unit) for unit in np.eye(weights.shape[1])])
+        return self.moves(z)
+
     def size(self, moves: Floats) -> Floats:
         z = moves / self.scales(moves.shape[1]) if self.transform is None else moves @ self._inverse.T
         return self.measure.sizes(z)

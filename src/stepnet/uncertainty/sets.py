@@ -66,6 +66,10 @@ class Uncertainty(ABC):
         """An upper bound on max w·δ for every row and neuron (rows × neurons)."""
         return np.outer(radii, self.dual_sizes(weights))
 
+    def farthest(self, weights: Floats) -> Floats | None:
+        """For each row of ``weights`` the move at radius 1 with the largest w·δ, up to rounding; None if unknown."""
+        return None
+
     # Perturbations into halfspaces.
 
     @abstractmethod
