@@ -88,6 +88,12 @@ class StepEnsembleClassifier(Ensemble, BaseStepClassifier):
         """How several classes are predicted: by one sum per class; by votes on pairs of them if rows are uncertain."""
         return "one_hot" if self.uncertainty is None else "one_vs_one"
 
+    @property
+    def is_vote(self) -> bool:
+        """Whether members vote, as they do if rows are uncertain and in files of earlier versions."""
+        last = self.network_.layers[-1]
+        return self.uncertainty is not None or (len(self.network_.layers) > 1 and bool((last.weights == 1).all()))
+
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, radius: ArrayLike | None = None
     ) -> Self:

@@ -213,7 +213,7 @@ def _size(estimator: Any, layers: Sequence[NeuronLayer], X: Floats | None) -> Mo
         [layer.title for layer in layers],
         estimator.certificate_.n_rows if X is None else len(X),
         are_distinct=X is None,
-        is_vote=is_vote_of_pairs or isinstance(estimator, StepEnsembleClassifier),
+        is_vote=is_vote_of_pairs or (isinstance(estimator, StepEnsembleClassifier) and estimator.is_vote),
     )
 
 
