@@ -43,8 +43,8 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     ----------
     epochs : int
         Passes over the rows; at least 2,000 steps, and at most 50,000 (of millions of rows, 200,000).
-    batch : int
-        Rows per step.
+    batch : int or None
+        Rows per step; None is 64, and 256 for wide networks.
     rate : float
         Learning rate of Adam.
     strength : float
@@ -52,7 +52,7 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     """
 
     epochs: int = 300
-    batch: int = 64
+    batch: int | None = None
     rate: float = 0.02
     strength: float = 0.7
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -35,19 +35,24 @@ from stepnet.search.padding import accepts_width
 _FEWEST_STEPS, _MOST_STEPS = 2_000, (50_000, 200_000)  # the most for up to 1.6 and from 6.4 million rows of batch 64
 _NOISE = 0.5
 _FEW_PER_FEATURE, _MANY_ROWS = 20, 5_000  # rows; from here on regularisation fades, and from there on faster
+_BATCH, _WIDE_BATCH = 64, 256  # rows per step
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
-_WIDE = 30_000  # weights; from here on products of matrices are faster than the kernel
+_WIDE = 75_000  # padded weights; from here on products of matrices are faster than the kernel
 
 
 @dataclass(frozen=True, kw_only=True)
 class DescentOptions:
-    """How to learn. ``strength`` scales everything that regularises."""
+    """How to learn. ``strength`` scales everything that regularises; ``batch`` None depends on the width."""
 
     epochs: int = 300
-    batch: int = 64
+    batch: int | None = None
     rate: float = 0.02
     strength: float = 0.7
+
+    def for_(self, problem: Problem) -> DescentOptions:
+        """With the batch for a problem: large matrices take more rows at once for little more time."""
+        return replace(self, batch=self.batch or (_WIDE_BATCH if _is_wide(problem) else _BATCH))
 
 
 def accepts_descent(problem: Problem) -> Answer:
@@ -96,14 +101,16 @@ def descend_network(
     steps show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better
     than a long one without. Then, and if it is stopped, ``on_hurry`` is called.
     """
-    if _n_weights(problem) < _WIDE:
+    if not _is_wide(problem):
         return _descended(problem, seed, options, should_stop, on_share, lambda: KERNELS.is_compiled, seconds, on_hurry)
     with threadpool_limits(1, user_api="blas"):
         return _descended(problem, seed, options, should_stop, on_share, lambda: False, seconds, on_hurry)
 
 
-def _n_weights(problem: Problem) -> int:
-    return sum(above * below for below, above in pairwise((problem.dataset.n_features, *problem.architecture.widths)))
+def _is_wide(problem: Problem) -> bool:
+    """Whether the arrays of the weights are large; the kernel works on what pads them too."""
+    widths = problem.architecture.widths
+    return len(widths) * max(widths) * max(problem.dataset.n_features, *widths[:-1], 1) >= _WIDE
 
 
 def _descended(
@@ -116,7 +123,7 @@ def _descended(
     seconds: float = math.inf,
     on_hurry: Callable[[], object] = lambda: None,
 ) -> Network:
-    options = options or DescentOptions()
+    options = (options or DescentOptions()).for_(problem)
     rng = np.random.default_rng(seed)
     mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
     targets, are_numbers = _Targets.of(problem), problem.architecture.output.gives_numbers
@@ -181,12 +188,13 @@ def _mean_and_scale(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Settings:
+    batch = options.batch or _BATCH
     fading = min(1.0, (_MANY_ROWS / n_draws) ** 1.5) * min(1.0, (_FEW_PER_FEATURE * n_features / n_draws) ** 0.5)
     fading *= options.strength
-    most = float(np.clip(2 * n_draws / options.batch, *_MOST_STEPS))
+    most = float(np.clip(2 * n_draws / batch, *_MOST_STEPS))
     return Settings(
-        batch=options.batch,
-        n_steps=int(np.clip(options.epochs * n_draws / options.batch, _FEWEST_STEPS, most)),
+        batch=batch,
+        n_steps=int(np.clip(options.epochs * n_draws / batch, _FEWEST_STEPS, most)),
         rate=options.rate,
         noise_from=_NOISE,
         noise_to=_NOISE,
@@ -308,7 +316,7 @@ def make_steps(
     """Some steps, as a descent on so many rows makes them but for some settings."""
     usual = _settings(n_rows, problem.dataset.n_features, options)
     usual = usual._replace(is_regression=problem.architecture.output.gives_numbers, **settings)
-    is_compiled = KERNELS.is_compiled and _n_weights(problem) < _WIDE
+    is_compiled = KERNELS.is_compiled and not _is_wide(problem)
     (descend if is_compiled else in_numpy.descend)(training, usual, steps.start, steps.stop, seed)
 
 
