@@ -45,15 +45,15 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
         Passes over the rows; at least 2,000 steps, and at most 50,000 (of millions of rows, 200,000).
     batch : int or None
         Rows per step; None is 64, and 256 for wide networks.
-    rate : float
-        Learning rate of Adam.
+    rate : float or None
+        Learning rate of Adam; None is 0.02, and 0.01 for wide networks.
     strength : float
         Factor on all regularisation, which decreases as the number of rows per feature grows.
     """
 
     epochs: int = 300
     batch: int | None = None
-    rate: float = 0.02
+    rate: float | None = None
     strength: float = 0.7
 
     def plan(self, problem: Problem) -> Plan:

@@ -35,7 +35,7 @@ from stepnet.search.padding import accepts_width
 _FEWEST_STEPS, _MOST_STEPS = 2_000, (50_000, 200_000)  # the most for up to 1.6 and from 6.4 million rows of batch 64
 _NOISE = 0.5
 _FEW_PER_FEATURE, _MANY_ROWS = 20, 5_000  # rows; from here on regularisation fades, and from there on faster
-_BATCH, _WIDE_BATCH = 64, 256  # rows per step
+_STEP, _WIDE_STEP = (64, 0.02), (256, 0.01)  # rows and rate
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
 _WIDE = 75_000  # padded weights; from here on products of matrices are faster than the kernel
@@ -43,16 +43,17 @@ _WIDE = 75_000  # padded weights; from here on products of matrices are faster t
 
 @dataclass(frozen=True, kw_only=True)
 class DescentOptions:
-    """How to learn. ``strength`` scales everything that regularises; ``batch`` None depends on the width."""
+    """How to learn; ``strength`` scales all that regularises, ``batch`` and ``rate`` None depend on the width."""
 
     epochs: int = 300
     batch: int | None = None
-    rate: float = 0.02
+    rate: float | None = None
     strength: float = 0.7
 
     def for_(self, problem: Problem) -> DescentOptions:
-        """With the batch for a problem: large matrices take more rows at once for little more time."""
-        return replace(self, batch=self.batch or (_WIDE_BATCH if _is_wide(problem) else _BATCH))
+        """With batch and rate for a problem: large matrices take more rows at once for little more time."""
+        batch, rate = _WIDE_STEP if _is_wide(problem) else _STEP
+        return replace(self, batch=self.batch or batch, rate=self.rate or rate)
 
 
 def accepts_descent(problem: Problem) -> Answer:
@@ -188,14 +189,14 @@ def _mean_and_scale(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Settings:
-    batch = options.batch or _BATCH
+    batch, rate = options.batch or _STEP[0], options.rate or _STEP[1]
     fading = min(1.0, (_MANY_ROWS / n_draws) ** 1.5) * min(1.0, (_FEW_PER_FEATURE * n_features / n_draws) ** 0.5)
     fading *= options.strength
     most = float(np.clip(2 * n_draws / batch, *_MOST_STEPS))
     return Settings(
         batch=batch,
         n_steps=int(np.clip(options.epochs * n_draws / batch, _FEWEST_STEPS, most)),
-        rate=options.rate,
+        rate=rate,
         noise_from=_NOISE,
         noise_to=_NOISE,
         decay=1.0 * fading,

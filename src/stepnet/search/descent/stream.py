@@ -83,7 +83,7 @@ class Stream:
     def _make_steps(
         self, problem: Problem, training: Training, options: DescentOptions, first: int, end: int, seed: int
     ) -> None:
-        rate = options.rate * max(_SLOWEST, min(1.0, math.sqrt(_SLOWING / end)))
+        rate = (options.rate or 0.0) * max(_SLOWEST, min(1.0, math.sqrt(_SLOWING / end)))
         # As if half of all steps were made: past the start, and far from the end, which nobody knows.
         settings = {"n_steps": 2 * end, "rate": rate, "averaged": 0.0}
         make_steps(problem, training, options, self.n_rows, settings, range(first, end), seed)
