@@ -2,8 +2,8 @@
 
     python benchmarks/multiclass.py [--only proven digits few]
 
-MLP is StandardScaler and MLPClassifier((25,), max_iter=200); the recommended setting is the default
-output="one_vs_one" with method="learn" and 25 neurons.
+MLP is StandardScaler and MLPClassifier((25,), max_iter=200). The default is one output per class ("one_hot") for
+learned networks; "one_vs_one" has 25 neurons for each of 45 pairs.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from sklearn.svm import LinearSVC
 from stepnet import StepClassifier
 
 MODELS = {
-    "one_vs_one": StepClassifier((25,), method="learn", random_state=0),
-    "one_hot": StepClassifier((25,), method="learn", output="one_hot", random_state=0),
+    "one_vs_one": StepClassifier((25,), output="one_vs_one", random_state=0),
+    "one_hot 25": StepClassifier((25,), random_state=0),
+    "one_hot 100": StepClassifier((100,), random_state=0),
     "MLP": make_pipeline(StandardScaler(), MLPClassifier((25,), max_iter=200, random_state=0)),
     "linear SVM": make_pipeline(StandardScaler(), LinearSVC(random_state=0)),
 }

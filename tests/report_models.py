@@ -68,7 +68,7 @@ def every_kind():
         "binary": (xor(), (SQUARE, np.array([0, 1, 1, 0]))),
         "single neuron": (fitted(StepClassifier(()), Network((splits(2.5),)), LINE, two), (LINE, two)),
         "staircase": (fitted(StepClassifier((1,), activation=Staircase((0, 1, 2))), levels, LINE, two), (LINE, two)),
-        "one_vs_one": (fitted(StepClassifier((1,)), pairs, LINE, THREE), (LINE, THREE)),
+        "one_vs_one": (fitted(StepClassifier((1,), output="one_vs_one"), pairs, LINE, THREE), (LINE, THREE)),
         "one_hot": (fitted(StepClassifier((2,), output="one_hot"), scores, LINE, THREE), (LINE, THREE)),
         "ordinal": (fitted(StepClassifier((2,), output="ordinal"), stairs, LINE, THREE), (LINE, THREE)),
         "ensemble": (

@@ -65,7 +65,8 @@ def test_a_learned_network_that_meets_its_bound_is_optimal():
 def test_votes_of_learned_networks_are_learned_and_those_of_searches_are_not():
     labels = np.digitize(X[:, 0] + X[:, 1] * Y, [-0.5, 0.5])
     rows = np.round(X)
-    assert StepClassifier((2,), random_state=0).fit(rows, labels).certificate_.status == "LEARNED"
+    votes = StepClassifier((2,), output="one_vs_one", random_state=0)
+    assert votes.fit(rows, labels).certificate_.status == "LEARNED"
     assert StepEnsembleClassifier(3, hidden=(2,), random_state=0).fit(rows, labels).certificate_.status == "LEARNED"
     searched = StepClassifier((1,), random_state=0, time_limit=8, **SEARCHED).fit(rows, labels)
     assert searched.certificate_.status == "FEASIBLE"
@@ -74,7 +75,8 @@ def test_votes_of_learned_networks_are_learned_and_those_of_searches_are_not():
 def test_its_progress_shows_no_gap(capsys):
     start = StepClassifier((2,), random_state=1).fit(X, Y).network_
     StepClassifier((2,), random_state=0, verbose=1).fit(X, Y, start=start)
-    StepClassifier((2,), random_state=0, verbose=1).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    votes = StepClassifier((2,), output="one_vs_one", random_state=0, verbose=1)
+    votes.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
     shown = capsys.readouterr().err
     assert "bound 0  (learning)" in shown
     assert "loss -  bound -  (3 of 3 pairs, 100% done)" in shown

@@ -36,7 +36,7 @@ HiddenOrAuto = Annotated[
 ]
 Threshold = Annotated[str, typer.Option(help="neuron, layer, or a number.")]
 Weights = Annotated[str, typer.Option(help="real, binary, sign, ternary, or a number P for -P, ..., P.")]
-Output = Annotated[str, typer.Option(help="For several classes: one_vs_one, one_hot or ordinal.")]
+Output = Annotated[str, typer.Option(help="For several classes: auto, one_hot, one_vs_one or ordinal.")]
 Activation = Annotated[str, typer.Option(help="step or sign.")]
 ClassWeight = Annotated[
     list[str] | None,

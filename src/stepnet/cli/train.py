@@ -59,7 +59,7 @@ def fit(
     threshold: options.Threshold = "neuron",
     weights: options.Weights = "real",
     activation: options.Activation = "step",
-    output: options.Output = "one_vs_one",
+    output: options.Output = "auto",
     task: Annotated[str, typer.Option(help="classification or regression.")] = "classification",
     loss: Annotated[str, typer.Option(help="misclassified or hinge; for regression squared or absolute.")] = "",
     sparsity: options.Sparsity = "",

@@ -115,6 +115,8 @@ class Checkpoint:
 def _key(estimator: BaseEstimator, problem: Problem) -> dict[str, Any]:
     """What a checkpoint is about; to resume, all of it must be the same."""
     params = {name: plain(value) for name, value in estimator.get_params(deep=False).items() if name not in _FREE}
+    if params.get("output") == "auto":
+        params["output"] = estimator._output
     classes = getattr(estimator, "classes_", None)
     return {
         "estimator": type(estimator).__name__,

@@ -19,7 +19,10 @@ from stepnet.certificate.result import Result
 from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import BaseStep
+from stepnet.methods.learn import descends
+from stepnet.methods.registry import method_of
 from stepnet.model.activations.registry import output_of
+from stepnet.model.activations.staircase import STEP
 from stepnet.model.calibration import Calibration
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
@@ -129,13 +132,28 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
 
     @property
     def _votes(self) -> bool:
-        return self.output == "one_vs_one" and len(self.classes_) > 2
+        return self._output == "one_vs_one" and len(self.classes_) > 2
+
+    @property
+    def _output(self) -> str:
+        """The choice that "auto" stands for: one output per class if these are learned, otherwise one vote per pair."""
+        if self.output != "auto":
+            return str(self.output)
+        n_features, n_classes = self.n_features_in_, len(self.classes_)
+        if n_classes == 2:
+            return "one_vs_one"  # and any other choice: one output
+        rows = Dataset.from_rows(np.zeros((n_classes, n_features)), np.arange(n_classes))
+        try:
+            problem = self._problem_of(rows, self._architecture(n_features, "one_hot"), "classes")
+        except InvalidInputError:  # such as a loss for two classes
+            return "one_vs_one"
+        return "one_hot" if descends(method_of(self.method), problem) else "one_vs_one"
 
     def _require_whole(self, problem: Problem) -> None:
         n_classes = int(problem.dataset.y.max()) + 1
-        if self.output == "one_vs_one" and n_classes > 2:
+        if n_classes > 2 and problem.architecture.output == STEP:
             raise InvalidInputError(
-                f"with output='one_vs_one' {n_classes} classes are several problems, one per pair. "
+                f"with output={self.output!r} {n_classes} classes are several problems, one per pair. "
                 f"Use output='one_hot' or 'ordinal', or the rows of two classes."
             )
 
@@ -181,9 +199,9 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         factors = _class_factors(self.class_weight, y)
         return factors if weights is None else weights * factors
 
-    def _architecture(self, n_features: int) -> Architecture:
+    def _architecture(self, n_features: int, output: str | None = None) -> Architecture:
         """Of the network, or of the network of each pair of classes."""
-        kind, n_outputs = output_of(self.output, len(self.classes_))
+        kind, n_outputs = output_of(output or self._output, len(self.classes_))
         return Architecture.of(n_features, self._hidden, self.threshold, self.weights, self.activation, kind, n_outputs)
 
     def _certified_problem(self, problem: Problem) -> Problem:

@@ -40,10 +40,11 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         One learned threshold per neuron, one per layer, or a fixed number for all.
     activation : "step", "sign" or Staircase, default="step"
         The outputs of hidden neurons: {0, 1}, {-1, 1} or the values of a staircase.
-    output : "one_vs_one", "one_hot" or "ordinal", default="one_vs_one"
-        How more than two classes are predicted: by a vote of one network per pair of classes; by one output
-        neuron per class, of which the largest wins; by one output neuron with a threshold between any
-        two neighbouring classes. Ties go to the first class.
+    output : "auto", "one_hot", "one_vs_one" or "ordinal", default="auto"
+        How more than two classes are predicted: ``"one_hot"`` by one output neuron per class, of which the largest
+        wins; ``"one_vs_one"`` by a vote of one network per pair of classes; ``"ordinal"`` by one output neuron with a
+        threshold between any two neighbouring classes. ``"auto"`` is ``"one_hot"`` for networks that are learned and
+        ``"one_vs_one"`` for others. Ties go to the first class.
     loss : "misclassified", "hinge", Hinge(bound=...) or another loss, default="misclassified"
         What training minimises: the weight of misclassified rows, or for two classes by how much the value of
         the output misses 1 or -1.
@@ -105,7 +106,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
 
     hidden: tuple[int, ...] | str = (25,)
     _: KW_ONLY
-    output: str = "one_vs_one"
+    output: str = "auto"
     loss: Any = "misclassified"
     uncertainty: Any = None
     class_weight: Any = None
@@ -147,7 +148,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
             return
         n_classes, starts = len(self.classes_), getattr(self, "_pair_networks", None)
         if start is not None and (starts is None or start is not self.network_):
-            raise InvalidInputError("start= is not possible with output='one_vs_one'. Use output='one_hot'.")
+            raise InvalidInputError(
+                "start= is not possible with output='one_vs_one', a network per pair of classes. Use output='one_hot'."
+            )
         starts = None if start is None else starts
         method, n_jobs, seed = method_of(self.method), checked_n_jobs(self.n_jobs), self._seed()
         with showing(budget.remaining) if self.verbose else nullcontext() as show:

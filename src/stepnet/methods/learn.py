@@ -45,17 +45,17 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     ----------
     epochs : int
         Passes over the rows; at least 2,000 steps, and at most 50,000 (of millions of rows, 200,000).
-    batch : int
-        Rows per step.
-    rate : float
-        Learning rate of Adam.
+    batch : int or None
+        Rows per step; None is 64, and 256 for wide networks.
+    rate : float or None
+        Learning rate of Adam; None is 0.02, and 0.01 for wide networks.
     strength : float
         Factor on all regularisation, which decreases as the number of rows per feature grows.
     """
 
     epochs: int = 300
-    batch: int = 64
-    rate: float = 0.02
+    batch: int | None = None
+    rate: float | None = None
     strength: float = 0.7
 
     def plan(self, problem: Problem) -> Plan:

@@ -206,7 +206,7 @@ def _meanings(estimator: Any, network: Network) -> list[str]:
 
 def _size(estimator: Any, layers: Sequence[NeuronLayer], X: Floats | None) -> ModelSize:
     are_compared = estimator.network_.layers[-1].activation.is_compared
-    is_vote_of_pairs = are_compared and getattr(estimator, "output", None) == "one_vs_one"
+    is_vote_of_pairs = are_compared and estimator._votes
     return size_of(
         estimator.network_,
         estimator.weights,

@@ -32,7 +32,9 @@ def output_of(choice: object, n_classes: int) -> tuple[Activation, int]:
         **{name: one for name, one in ACTIVATIONS.items() if one.is_unusual},
     }
     if not isinstance(choice, str) or choice not in outputs:
-        raise InvalidInputError(f"output={choice!r} is not known; choose one of {', '.join(map(repr, outputs))}.")
+        raise InvalidInputError(
+            f"output={choice!r} is not known; choose one of 'auto', {', '.join(map(repr, outputs))}."
+        )
     found = STEP if n_classes == 2 else outputs[choice]
     return found, found.width_for(n_classes)
 

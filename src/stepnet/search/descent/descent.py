@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -43,23 +43,29 @@ from stepnet.search.padding import accepts_width
 _FEWEST_STEPS, _MOST_STEPS = 2_000, (50_000, 200_000)  # the most for up to 1.6 and from 6.4 million rows of batch 64
 _NOISE = 0.5
 _FEW_PER_FEATURE, _MANY_ROWS = 20, 5_000  # rows; from here on regularisation fades, and from there on faster
+_STEP, _WIDE_STEP = (64, 0.02), (256, 0.01)  # rows and rate
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
 _JUDGED = 0.1  # of the time, before it is judged how many steps there can be
 _THINNED = 0.35  # the share of the steps after which only the largest weights stay, where they must be few
 _SLOWER = 20  # in numpy, so many times fewer steps between two looks
-_WIDE = 30_000  # weights; from here on products of matrices are faster than the kernel
+_WIDE = 75_000  # padded weights; from here on products of matrices are faster than the kernel
 
 
 @dataclass(frozen=True, kw_only=True)
 class DescentOptions:
-    """How to learn. ``strength`` scales everything that regularises but the noise, which has a scale of its own."""
+    """How to learn; ``strength`` scales all that regularises but the noise, ``batch`` and ``rate`` follow the width."""
 
     epochs: int = 300
-    batch: int = 64
-    rate: float = 0.02
+    batch: int | None = None
+    rate: float | None = None
     strength: float = 0.7
     noise: float = 1.0
     fewest: int | None = None  # steps
+
+    def for_(self, problem: Problem) -> DescentOptions:
+        """With batch and rate for a problem: large matrices take more rows at once for little more time."""
+        batch, rate = _WIDE_STEP if _is_wide(problem) else _STEP
+        return replace(self, batch=self.batch or batch, rate=self.rate or rate)
 
 
 def accepts_descent(problem: Problem) -> Answer:
@@ -98,7 +104,7 @@ def descend_network(
     long one without. Then, and if it is stopped, ``on_hurry`` is called. With ``is_raw`` the offset of an output is not
     fitted to the rows once more: it is for sums of networks that are fitted as a whole.
     """
-    is_wide = _n_weights(problem) >= _WIDE
+    is_wide = _is_wide(problem)
     with threadpool_limits(1, user_api="blas") if is_wide else nullcontext():
         return _descended(
             problem,
@@ -113,8 +119,10 @@ def descend_network(
         )
 
 
-def _n_weights(problem: Problem) -> int:
-    return sum(above * below for below, above in pairwise((problem.dataset.n_features, *problem.architecture.widths)))
+def _is_wide(problem: Problem) -> bool:
+    """Whether the arrays of the weights are large; the kernel works on what pads them too."""
+    widths = problem.architecture.widths
+    return len(widths) * max(widths) * max(problem.dataset.n_features, *widths[:-1], 1) >= _WIDE
 
 
 def _descended(
@@ -129,7 +137,7 @@ def _descended(
     *,
     is_raw: bool = False,
 ) -> Network:
-    options = options or DescentOptions()
+    options = (options or DescentOptions()).for_(problem)
     rng = np.random.default_rng(seed)
     mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
     warn_of_scales(problem, scale)
@@ -224,13 +232,14 @@ def _mean_and_scale(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Settings:
+    batch, rate = options.batch or _STEP[0], options.rate or _STEP[1]
     fading = min(1.0, (_MANY_ROWS / n_draws) ** 1.5) * min(1.0, (_FEW_PER_FEATURE * n_features / n_draws) ** 0.5)
     fading *= options.strength
-    most = float(np.clip(2 * n_draws / options.batch, *_MOST_STEPS))
+    most = float(np.clip(2 * n_draws / batch, *_MOST_STEPS))
     return Settings(
-        batch=options.batch,
-        n_steps=int(np.clip(options.epochs * n_draws / options.batch, options.fewest or _FEWEST_STEPS, most)),
-        rate=options.rate,
+        batch=batch,
+        n_steps=int(np.clip(options.epochs * n_draws / batch, options.fewest or _FEWEST_STEPS, most)),
+        rate=rate,
         noise_from=_NOISE * options.noise,
         noise_to=_NOISE * options.noise,
         decay=1.0 * fading,
@@ -332,7 +341,7 @@ def make_steps(
     """Some steps, as a descent on so many rows makes them but for some settings."""
     usual = _settings(n_rows, problem.dataset.n_features, options)
     usual = usual._replace(is_regression=problem.architecture.output.gives_numbers, **settings)
-    is_compiled = KERNELS.is_compiled and _n_weights(problem) < _WIDE
+    is_compiled = KERNELS.is_compiled and not _is_wide(problem)
     (descend if is_compiled else in_numpy.descend)(training, usual, steps.start, steps.stop, seed)
 
 

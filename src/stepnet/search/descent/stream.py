@@ -72,10 +72,11 @@ class Stream:
         self, problem: Problem, options: DescentOptions, rng: np.random.Generator, should_stop: Callable[[], bool]
     ) -> None:
         """Some passes over the rows of a batch, in random order."""
+        options = options.for_(problem)
         self._standardise(problem.dataset)
         training = self._with_rows(problem, rng)
         self.n_rows, self.n_batches = self.n_rows + training.order.size, self.n_batches + 1
-        n_steps = max(1, round(_PASSES * training.order.size / options.batch))
+        n_steps = max(1, round(_PASSES * training.order.size / (options.batch or 1)))
         first, end = self.n_steps + 1, self.n_steps + n_steps + 1
         while first < end and (first == self.n_steps + 1 or not should_stop()):
             until = min(end, first + max(1, n_steps // _CHUNKS))
@@ -86,7 +87,7 @@ class Stream:
     def _make_steps(
         self, problem: Problem, training: Training, options: DescentOptions, first: int, end: int, seed: int
     ) -> None:
-        rate = options.rate * max(_SLOWEST, min(1.0, math.sqrt(_SLOWING / end)))
+        rate = (options.rate or 0.0) * max(_SLOWEST, min(1.0, math.sqrt(_SLOWING / end)))
         # As if half of all steps were made: past the start, and far from the end, which nobody knows.
         settings = {"n_steps": 2 * end, "rate": rate, "averaged": 0.0}
         make_steps(problem, training, options, self.n_rows, settings, range(first, end), seed)
