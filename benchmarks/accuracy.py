@@ -42,12 +42,12 @@ from tables import load_table
 
 TUNED = (
     *("australian", "banana", "bupa", "german", "ionosphere", "magic", "phoneme", "saheart", "spambase"),
-    *("tic-tac-toe", "vehicle1", "yeast1"),  # two classes
+    *("heart", "pima", "sonar", "tic-tac-toe", "vehicle1", "yeast1"),  # two classes
     *("contraceptive", "digits", "led7digit", "satimage", "segment", "splice", "vehicle", "vowel"),  # several
 )
 ONCE = (
     *("abalone9-18", "bands", "breast", "breast_cancer", "chess", "crx", "ecoli1", "glass0", "glass1", "haberman"),
-    *("heart", "housevotes", "mammographic", "monk-2", "page-blocks0", "pima", "ring", "sonar", "titanic", "twonorm"),
+    *("housevotes", "mammographic", "monk-2", "page-blocks0", "ring", "titanic", "twonorm"),
     *("vehicle3", "winequality-red-4", "wisconsin", "yeast3"),  # two classes
     *("hayes-roth", "letter", "marketing", "movement_libras", "optdigits", "penbased", "tae", "texture", "wine"),
 )
@@ -73,7 +73,7 @@ def contenders() -> dict[str, Callable[[int], Any]]:
         "HistGB": lambda seed: HistGradientBoostingClassifier(random_state=seed),
     }
     if "kinds" in inspect.signature(StepEnsembleClassifier).parameters:
-        found["ensemble, no trees"] = lambda seed: StepEnsembleClassifier(kinds=("oblique",), random_state=seed)
+        found["ensemble, no trees"] = lambda seed: StepEnsembleClassifier(kinds=("oblique", "bits"), random_state=seed)
     if importlib.util.find_spec("lightgbm"):
         from lightgbm import LGBMClassifier
 

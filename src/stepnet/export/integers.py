@@ -17,6 +17,9 @@ from stepnet.model.network import Layer
 from stepnet.model.rules import at_least
 
 
+_ZERO = Fraction(0)  # the same for all of the many weights that are zero
+
+
 @dataclass(frozen=True)
 class Sums:
     """Neurons over bits, with integer weights and thresholds.
@@ -50,7 +53,7 @@ def over_bits(layer: Layer, values: Sequence[float]) -> Sums:
     base, *others = map(Fraction, values)
     rises = [other - before for before, other in pairwise([base, *others])]
     weights, thresholds = _fractions(layer)
-    rows = [[weight * rise for weight in row for rise in rises] for row in weights]
+    rows = weights if rises == [1] else [[weight * rise for weight in row for rise in rises] for row in weights]
     if base:
         thresholds = [[end - base * sum(row) for end in ends] for row, ends in zip(weights, thresholds, strict=True)]
     return _compared(rows, thresholds) if layer.activation.is_compared else _reaching(rows, thresholds)
@@ -70,8 +73,8 @@ def over_integers(layer: Layer) -> Sums:
 
 def scaled(row: Sequence[Fraction]) -> tuple[list[int], Fraction]:
     """The smallest integers in the same proportions, and the factor from the row to them."""
-    grid = math.lcm(*(weight.denominator for weight in row))
-    integers = [int(weight * grid) for weight in row]
+    grid = math.lcm(*{weight.denominator for weight in row})
+    integers = [weight.numerator * (grid // weight.denominator) for weight in row]
     common = math.gcd(*integers) or 1
     return [value // common for value in integers], Fraction(grid, common)
 
@@ -79,7 +82,7 @@ def scaled(row: Sequence[Fraction]) -> tuple[list[int], Fraction]:
 def _fractions(layer: Layer) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
     """The weights and the thresholds of every neuron."""
     numbers = layer.weights, layer.thresholds.reshape(layer.width, -1)
-    weights, thresholds = ([list(map(Fraction, row)) for row in array.tolist()] for array in numbers)
+    weights, thresholds = ([[Fraction(x) if x else _ZERO for x in row] for row in array.tolist()] for array in numbers)
     return weights, thresholds
 
 

@@ -86,6 +86,8 @@ class Layer:
 
     def outputs(self, levels: Levels) -> Floats:
         """The outputs of the neurons at the given levels."""
+        if self.activation == STEP:
+            return levels.astype(np.float64)
         return np.array(self.activation.values)[levels]
 
     def with_(self, weights: Floats, thresholds: Floats) -> Layer:
