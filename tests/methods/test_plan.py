@@ -102,3 +102,13 @@ def test_one_factory_makes_methods_of_names_and_options():
 def test_what_no_method_takes_is_an_error(name, options, message):
     with pytest.raises(InvalidInputError, match=message):
         method_of(name, **options)
+
+
+@pytest.mark.parametrize("is_left_out", [True, False])
+def test_time_that_is_too_little_for_a_program_goes_to_the_search(is_left_out, monkeypatch):
+    shares = []
+    monkeypatch.setattr("stepnet.methods.prove.search_within", lambda run, share, *_, **__: shares.append(share))
+    monkeypatch.setattr(Exact, "close", lambda self, run: None)
+    monkeypatch.setattr("stepnet.methods.plan._SECONDS", 1e9 if is_left_out else 0.0)
+    solve(make_problem(X, Y, (2,)), Prove())
+    assert shares == ([0.3, 1.0] if is_left_out else [0.3])

@@ -108,6 +108,10 @@ class Plan:
             return "time"
         return "memory" if entries * _BYTES > available() / 2 else ""
 
+    def leaves_time(self, budget: Budget) -> bool:
+        """Whether a program was left out since there is too little time for it, and what there is can be used."""
+        return any(way.formulation is not None and self.short_of(budget, way) == "time" for way in self.ways)
+
     def has_time(self, budget: Budget) -> bool:
         """Whether the remaining time and memory are ample for the first way on the problem itself."""
         return self.own.prover is not None or not self.short_of(budget)

@@ -66,6 +66,8 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
             search_within(run, 1.0 - rest if is_last else self.search_share, effort)
         if not run.is_over:
             self.exact.close(run)
+        if not run.is_over and self.search_share and plan.search and plan.leaves_time(run.budget):
+            search_within(run, 1.0, Effort(starts=10**9), others=2)
         thin(run, self.exact.solver)
         if not run.has_time_to("polish"):
             return

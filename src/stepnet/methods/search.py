@@ -74,15 +74,15 @@ def effort_before(way: Way, problem: Problem) -> Effort:
     return _ROBUST_SMALL if is_small else _ROBUST
 
 
-def search_within(run: Run, share: float, effort: Effort | None = None) -> None:
-    """Local search within a share of the remaining time."""
+def search_within(run: Run, share: float, effort: Effort | None = None, *, others: int = 0) -> None:
+    """Local search within a share of the remaining time; from other starts than before if ``others`` is not 0."""
     run.stage = "local search"
     end = math.inf
     if math.isfinite(run.budget.remaining):
         end = min(run.budget.elapsed + share * run.budget.remaining, run.last_call)
     local_search(
         run.problem,
-        seed=run.seed,
+        seed=run.seed + others,
         offer=run.offer,
         budget=run.budget.until(end),
         should_stop=lambda: run.is_over,
