@@ -2,8 +2,8 @@
 
     python benchmarks/models.py [weights] [signs] [others] [robust] [rows] [--prove 60]
 
-weights  KEEL tables, standardised, at most 2,000 rows, three folds: accuracy by weight domain (hidden / output), CPU time
-         of all fits, and bytes of the tables in exported C
+weights  KEEL tables, standardised, at most 2,000 rows, three folds: accuracy by weight domain (hidden / output), CPU
+         seconds of a fit, and bytes of the tables in exported C
 signs    tables where it is known that features only raise the answer, with and without Raises
 others   the same tables as weights: few weights, staircases, thresholds that are given or shared, two hidden layers
 robust   certified accuracy on test rows of learned networks and of `prove` with so many seconds, as in robust.py
