@@ -55,6 +55,7 @@ bench: setup
 	$(BIN)/python benchmarks/scale.py --rows 10000 100000
 	$(BIN)/python benchmarks/multiclass.py
 	$(BIN)/python benchmarks/domains.py
+	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/sparse_integer.py
 	$(BIN)/python benchmarks/regression.py
 	$(BIN)/python benchmarks/autoencoder.py

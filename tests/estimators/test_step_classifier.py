@@ -36,6 +36,20 @@ CHECKED = [
     quick(output="ordinal", weights="ternary", activation="sign", method=FEW, time_limit=60),
     StepClassifier(random_state=0),
 ]
+# Learned: one for each kind of rule that descent keeps.
+LEARNED = [
+    StepClassifier((3,), random_state=0, **choices)
+    for choices in (
+        {"weights": ("binary", "real")},
+        {"weights": "sign", "threshold": "layer"},
+        {"weights": ("ternary", "real"), "activation": "sign"},
+        {"weights": Integers(3), "output": "one_hot"},
+        {"threshold": "layer", "output": "one_hot"},
+        {"activation": Staircase((0, 1, 2)), "output": "ordinal", "weights": "ternary"},
+        {"sparsity": 3},
+        {"uncertainty": Ball("l2", 0.01)},
+    )
+]
 LONG = [quick(uncertainty=Ball("linf", 0.01), method=Search(moves=40, starts=1), time_limit=60)]
 
 
@@ -45,7 +59,7 @@ def test_scikit_learn_s_checks_pass(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks(LONG)
+@parametrize_with_checks([*LONG, *LEARNED])
 def test_scikit_learn_s_checks_pass_for_longer_fits(estimator, check):
     check(estimator)
 

@@ -148,7 +148,7 @@ def test_whole_weights_are_those_of_the_data_whatever_its_units():
     rng = np.random.default_rng(0)
     X = rng.integers(-9, 10, (500, 2)) * [1.0, 4.0]
     y = (X @ [2.0, -1.0] >= 3.0).astype(int)
-    network = descend_network(StepClassifier((), weights=Integers(3)).problem(X, y), seed=0)
+    network = descend_network(StepClassifier((), weights=Integers(2)).problem(X, y), seed=0)
     np.testing.assert_array_equal(network.layers[0].weights, [[2.0, -1.0]])
     assert (network.predict(X) == y).mean() > 0.99
 

@@ -26,9 +26,7 @@ def finished(problem: Problem, layers: Sequence[LayerRule], rules: Rules, W: Flo
     for k, layer in enumerate(layers):
         weights = W[k, : layer.width, : len(layer.unit)]
         offsets = b[k, : layer.width * layer.n_steps].reshape(layer.width, -1)
-        whole, scales = (
-            rounded(rules, k, weights, finely=True) if layer.domain.is_integer else (None, np.ones(layer.width))
-        )
+        whole, scales = rounded(rules, k, weights) if layer.domain.is_integer else (None, np.ones(layer.width))
         made.append(layer.layer(weights, offsets, whole, scales))
     return Network(tuple(made))
 

@@ -9,7 +9,7 @@ from numba import njit
 
 from stepnet.search.descent.rules import BEYOND, FREE, ONE, PER_LAYER, SHARED, Rules
 
-TRIED, FINELY = 8, 64  # scales of whole weights, at every step and at the end
+TRIED = 8  # scales of whole weights
 LARGEST = 8.0  # scale that is tried, in root mean squares of a weight
 SMALLEST = 0.4
 TINY = 1e-12
@@ -37,8 +37,8 @@ def _round(rules: Rules, k: int, first: int, end: int, n_inputs: int, W: Any, sh
             sizes += units[c] * units[c]
             largest = max(largest, abs(W[k, j, c]) / units[c])
     mean = np.sqrt(squares / sizes) + np.float32(TINY)
-    top, bottom = min(largest, np.float32(LARGEST) * mean) / limit, np.float32(SMALLEST) * mean / limit
-    top = max(top, bottom)
+    bottom = np.float32(SMALLEST) * mean / limit
+    top = max(min(largest, np.float32(LARGEST) * mean) / limit, bottom)
     best, alpha, cut = np.float32(-1.0), np.float32(TINY), top
     n_tried = 1 if rules.scales[k] == ONE else TRIED
     for number in range(n_tried):

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.search.descent.forward import FINELY, LARGEST, SMALLEST, TINY, TRIED
+from stepnet.search.descent.forward import LARGEST, SMALLEST, TINY, TRIED
 from stepnet.search.descent.rules import BEYOND, FREE, ONE, PER_LAYER, SHARED, Rules
 
 
-def rounded(rules: Rules, k: int, W: Any, *, finely: bool = False) -> tuple[Any, Any]:
-    """Whole weights for those of layer k (neurons × inputs), and the scale of each neuron.
-
-    With ``finely`` many scales are tried, also those that leave the largest values of the domain unused.
-    """
+def rounded(rules: Rules, k: int, W: Any) -> tuple[Any, Any]:
+    """Whole weights for those of layer k (neurons × inputs), and the scale of each neuron."""
     width, n_inputs = W.shape
     units = np.broadcast_to(rules.units[k, :n_inputs], W.shape)
     ends = tuple(one[k, :width, :n_inputs] for one in (rules.low, rules.high)) if rules.low.size else ()
@@ -26,8 +23,8 @@ def rounded(rules: Rules, k: int, W: Any, *, finely: bool = False) -> tuple[Any,
     limit = max(-lower, upper)
     mean = np.sqrt((parts[0] ** 2).sum(axis=1) / (parts[1] ** 2).sum(axis=1)) + TINY
     bottom, top = SMALLEST * mean / limit, np.minimum((np.abs(parts[0]) / parts[1]).max(axis=1), LARGEST * mean)
-    top, number = np.maximum(top if finely else top / limit, bottom), FINELY if finely else TRIED
-    tried = top * (bottom / top) ** np.linspace(0, 1, number)[:, None]
+    top = np.maximum(top / limit, bottom)
+    tried = top * (bottom / top) ** np.linspace(0, 1, TRIED)[:, None]
     if rules.scales[k] == ONE:
         tried = np.ones((1, len(mean)))
     whole, scales = _best(rules.domains[k], tried, *parts)
