@@ -355,3 +355,26 @@ def test_a_moved_threshold_leaves_the_probabilities():
     moved = classifier.with_threshold(1.0, X, y)
     np.testing.assert_allclose(moved.predict_proba(X), classifier.predict_proba(X), atol=1e-9)
     assert (moved.predict(X) == 1).sum() < (classifier.predict(X) == 1).sum()
+
+
+def test_several_classes_are_learned_with_one_output_each_and_proven_by_pairs():
+    X, y = load_iris(return_X_y=True)
+    learned = StepClassifier((5,), random_state=0).fit(X, y)
+    assert learned.network_.widths == (8, 3)  # five neurons for every two classes
+    assert learned.network_.layers[-1].activation.name == "argmax"
+    assert learned.verify(X, y)
+    exact = StepClassifier((5,), output="one_hot", random_state=0).fit(X, y)
+    assert exact.network_.widths == (5, 3)
+    searched = StepClassifier((1,), method=FEW, random_state=0).fit(X, y)
+    pairs = StepClassifier((1,), method=FEW, output="one_vs_one", random_state=0).fit(X, y)
+    assert searched.network_ == pairs.network_
+    assert StepClassifier((5,), random_state=0).fit(X, y == 1).network_.widths == (5, 1)
+
+
+def test_a_learned_model_of_several_classes_comes_back(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    learned = StepClassifier((5,), random_state=0).fit(X, y)
+    stepnet.save(learned, tmp_path / "model.json")
+    again = stepnet.load(tmp_path / "model.json")
+    assert again.verify(X, y)
+    assert (again.predict_proba(X) == learned.predict_proba(X)).all()

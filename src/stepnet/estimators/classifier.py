@@ -196,8 +196,15 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
 
     def _architecture(self, n_features: int, output: str | None = None) -> Architecture:
         """Of the network, or of the network of each pair of classes."""
-        kind, n_outputs = output_of(output or self._output, len(self.classes_))
-        return Architecture.of(n_features, self._hidden, self.threshold, self.weights, self.activation, kind, n_outputs)
+        output = output or self._output
+        kind, n_outputs = output_of(output, len(self.classes_))
+        choices: Any = (self.threshold, self.weights, self.activation, kind, n_outputs)
+        architecture = Architecture.of(n_features, self._hidden, *choices)
+        if self.output != "auto" or output != "one_hot":
+            return architecture
+        # As many neurons as classes need: the given ones are enough for two of them.
+        hidden = tuple(-(-width * len(self.classes_) // 2) for width in architecture.hidden)
+        return Architecture.of(n_features, hidden, *choices)
 
     def _certified_problem(self, problem: Problem) -> Problem:
         is_vote = self.network_.layers[-1].activation.is_compared and not problem.architecture.output.is_compared
