@@ -232,8 +232,8 @@ def test_several_classes_are_proven_saved_and_verified(output, tmp_path):
 
 def test_the_vote_of_pairs_is_the_votes_counted_and_does_not_depend_on_jobs():
     X, y = load_iris(return_X_y=True)
-    one = StepClassifier((2,), method="learn", random_state=0).fit(X, y)
-    two = StepClassifier((2,), method="learn", random_state=0, n_jobs=2).fit(X, y)
+    one = StepClassifier((2,), output="one_vs_one", random_state=0).fit(X, y)
+    two = StepClassifier((2,), output="one_vs_one", random_state=0, n_jobs=2).fit(X, y)
     assert one.network_ == two.network_
     bits = one.network_.levels(X)[-2]
     votes = np.zeros((len(X), 3))
