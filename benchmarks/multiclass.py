@@ -2,8 +2,8 @@
 
     python benchmarks/multiclass.py [--only proven digits few]
 
-MLP is StandardScaler and MLPClassifier((25,), max_iter=200). The default is one output per class ("one_hot") for
-learned networks; "one_vs_one" has 25 neurons for each of 45 pairs.
+MLP is StandardScaler and MLPClassifier((25,), max_iter=200). The default for learned networks is one
+output per class with 25 neurons for every two classes; "one_vs_one" has 25 neurons for each of 45 pairs.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from stepnet import StepClassifier
 
 MODELS = {
     "one_vs_one": StepClassifier((25,), output="one_vs_one", random_state=0),
-    "one_hot 25": StepClassifier((25,), random_state=0),
-    "one_hot 100": StepClassifier((100,), random_state=0),
+    "auto": StepClassifier((25,), random_state=0),
+    "one_hot": StepClassifier((25,), output="one_hot", random_state=0),
     "MLP": make_pipeline(StandardScaler(), MLPClassifier((25,), max_iter=200, random_state=0)),
     "linear SVM": make_pipeline(StandardScaler(), LinearSVC(random_state=0)),
 }

@@ -19,6 +19,7 @@ import stepnet
 from conftest import XOR
 from stepnet import Ball, Exact, Integers, Prove, Search, Staircase, StepClassifier, StepEnsembleClassifier
 from stepnet.errors import InvalidInputError, NotAcceptedError
+from stepnet.model.calibration import Calibration
 
 LABELS = ["even", "odd", "odd", "even"]
 
@@ -245,8 +246,8 @@ def test_several_classes_are_proven_saved_and_verified(output, tmp_path):
 
 def test_the_vote_of_pairs_is_the_votes_counted_and_does_not_depend_on_jobs():
     X, y = load_iris(return_X_y=True)
-    one = StepClassifier((2,), method="learn", random_state=0).fit(X, y)
-    two = StepClassifier((2,), method="learn", random_state=0, n_jobs=2).fit(X, y)
+    one = StepClassifier((2,), output="one_vs_one", random_state=0).fit(X, y)
+    two = StepClassifier((2,), output="one_vs_one", random_state=0, n_jobs=2).fit(X, y)
     assert one.network_ == two.network_
     bits = one.network_.levels(X)[-2]
     votes = np.zeros((len(X), 3))
@@ -360,7 +361,7 @@ def test_probabilities_of_several_classes_agree_with_the_answers(output):
     assert probabilities.shape == (150, 3)
     assert np.allclose(probabilities.sum(axis=1), 1)
     assert (probabilities.argmax(axis=1) == classifier.predict(X)).all()
-    assert log_loss(y, probabilities) < 0.5
+    assert log_loss(y, probabilities) < 0.7
 
 
 def test_a_moved_threshold_leaves_the_probabilities():
@@ -369,3 +370,35 @@ def test_a_moved_threshold_leaves_the_probabilities():
     moved = classifier.with_threshold(1.0, X, y)
     np.testing.assert_allclose(moved.predict_proba(X), classifier.predict_proba(X), atol=1e-9)
     assert (moved.predict(X) == 1).sum() < (classifier.predict(X) == 1).sum()
+
+
+def test_several_classes_are_learned_with_one_output_each_and_proven_by_pairs():
+    X, y = load_iris(return_X_y=True)
+    learned = StepClassifier((5,), random_state=0).fit(X, y)
+    assert learned.network_.widths == (8, 3)  # five neurons for every two classes
+    assert learned.network_.layers[-1].activation.name == "argmax"
+    assert learned.verify(X, y)
+    exact = StepClassifier((5,), output="one_hot", random_state=0).fit(X, y)
+    assert exact.network_.widths == (5, 3)
+    searched = StepClassifier((1,), method=FEW, random_state=0).fit(X, y)
+    pairs = StepClassifier((1,), method=FEW, output="one_vs_one", random_state=0).fit(X, y)
+    assert searched.network_ == pairs.network_
+    assert StepClassifier((5,), random_state=0).fit(X, y == 1).network_.widths == (5, 1)
+
+
+def test_a_learned_model_of_several_classes_comes_back(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    learned = StepClassifier((5,), random_state=0).fit(X, y)
+    stepnet.save(learned, tmp_path / "model.json")
+    again = stepnet.load(tmp_path / "model.json")
+    assert again.verify(X, y)
+    assert (again.predict_proba(X) == learned.predict_proba(X)).all()
+
+
+def test_learned_networks_are_not_too_sure_of_new_rows():
+    X, y = make_classification(900, 10, flip_y=0.3, random_state=0)
+    classifier = StepClassifier(random_state=0).fit(X[:300], y[:300])
+    at_its_word = Calibration.fitted(classifier.decision_function(X[:300]), y[:300], np.ones(300))
+    assert classifier.calibration_.slope < at_its_word.slope
+    values = classifier.decision_function(X[300:])
+    assert log_loss(y[300:], classifier.predict_proba(X[300:])) < log_loss(y[300:], at_its_word.probabilities(values))

@@ -59,4 +59,4 @@ def test_a_vote_of_very_many_pairs_is_refused(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 1e6)
     X = np.arange(120.0)[:, None]
     with pytest.raises(OutOfMemoryError, match=r"the vote of 7140 networks, each for two of 120 classes"):
-        StepClassifier((3,)).fit(X, np.arange(120))
+        StepClassifier((3,), output="one_vs_one").fit(X, np.arange(120))

@@ -34,6 +34,7 @@ from stepnet.runtime.numbers import is_finite_number
 _MOST_CLASSES = 1000
 _MANY_NUMBERS = 20  # as classes: they are more likely meant as numbers
 _CALIBRATED = 50_000  # rows are enough for one slope
+_LEARNED, _OTHER_UNITS = 0.8, 4.0  # slope of learned networks, and one that says that their values are no log odds
 
 
 class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
@@ -55,9 +56,10 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The probability of each class, a column each; the most probable class is the one that is predicted.
 
-        The values of :meth:`decision_function` times a slope that was fitted by log loss on the training rows, through
-        a sigmoid; with several classes through a softmax. After :meth:`with_threshold` the probabilities are those of
-        before, and the class that is predicted may be the less probable one.
+        The values of :meth:`decision_function` times a slope, through a sigmoid; with several classes through a
+        softmax. The slope was fitted by log loss on the training rows; learned networks, whose values are log odds,
+        have 0.8 or less. After :meth:`with_threshold` the probabilities are those of before, and the class that is
+        predicted may be the less probable one.
         """
         return self._known_calibration.probabilities(self.decision_function(X))
 
@@ -77,12 +79,11 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
 
     def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
         super()._keep(result, problem, budget)
-        self.calibration_ = self._calibrated(result.network, problem.dataset)
+        are_log_odds = result.found_by == "learning" and not problem.architecture.has_integers
+        self.calibration_ = self._calibrated(result.network, problem.dataset, are_log_odds=are_log_odds)
 
-    def _calibrated(self, network: Network, dataset: Dataset) -> Calibration:
-        """Fitted to the training rows; only a slope, so that probabilities agree with answers."""
-        some = slice(None, None, -(-dataset.n_rows // _CALIBRATED))
-        return Calibration.fitted(network.decision(dataset.X[some]), dataset.y[some], dataset.weights[some])
+    def _calibrated(self, network: Network, dataset: Dataset, *, are_log_odds: bool) -> Calibration:
+        return _calibration(network, dataset, are_log_odds=are_log_odds)
 
     def with_threshold(
         self,
@@ -201,12 +202,31 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
 
     def _architecture(self, n_features: int, output: str | None = None) -> Architecture:
         """Of the network, or of the network of each pair of classes."""
-        kind, n_outputs = output_of(output or self._output, len(self.classes_))
-        return Architecture.of(n_features, self._hidden, self.threshold, self.weights, self.activation, kind, n_outputs)
+        output = output or self._output
+        kind, n_outputs = output_of(output, len(self.classes_))
+        choices: Any = (self.threshold, self.weights, self.activation, kind, n_outputs)
+        architecture = Architecture.of(n_features, self._hidden, *choices)
+        if self.output != "auto" or output != "one_hot":
+            return architecture
+        # As many neurons as classes need: the given ones are enough for two of them.
+        hidden = tuple(-(-width * len(self.classes_) // 2) for width in architecture.hidden)
+        return Architecture.of(n_features, hidden, *choices)
 
     def _certified_problem(self, problem: Problem) -> Problem:
         is_vote = self.network_.layers[-1].activation.is_compared and not problem.architecture.output.is_compared
         return vote_problem(problem, self.network_) if is_vote else problem
+
+
+def _calibration(network: Network, dataset: Dataset, *, are_log_odds: bool) -> Calibration:
+    """Of the values on the training rows; only a slope, so that probabilities agree with answers.
+
+    Learned networks are too sure of the rows that they were trained on. Their values are log odds already, seen through
+    noise in training; a little less than these is best on new rows.
+    """
+    some = slice(None, None, -(-dataset.n_rows // _CALIBRATED))
+    fitted = Calibration.fitted(network.decision(dataset.X[some]), dataset.y[some], dataset.weights[some])
+    is_too_sure = are_log_odds and _LEARNED < fitted.slope < _OTHER_UNITS
+    return Calibration(_LEARNED, fitted.offsets) if is_too_sure else fitted
 
 
 def _require_votes(problem: Problem) -> None:

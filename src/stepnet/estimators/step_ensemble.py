@@ -111,10 +111,10 @@ class StepEnsembleClassifier(Ensemble, BaseStepClassifier):
                 self._keep(vote_result(votes, network, budget, is_learned=descends(method, problem)), votes, budget)
         return self
 
-    def _calibrated(self, network: Network, dataset: Dataset) -> Calibration:
+    def _calibrated(self, network: Network, dataset: Dataset, *, are_log_odds: bool) -> Calibration:
         """Sums are log-odds already, fitted to rows that members were not trained on."""
         if self.uncertainty is not None or network is self.members_[0]:
-            return super()._calibrated(network, dataset)
+            return super()._calibrated(network, dataset, are_log_odds=False)
         return Calibration(1.0, (0.0,) * network.widths[-1])
 
     def _robust_method(self) -> Method:

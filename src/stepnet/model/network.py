@@ -175,7 +175,7 @@ class Network:
     def values(self, X: ArrayLike) -> Floats:
         """``w·h - t`` of the last layer (rows × d_K) for any activation; the same on every machine."""
         *below, last = self.layers
-        return Network((*below, Layer(last.matrix, last.thresholds, IDENTITY))).predict(X)
+        return Network((*below, Layer(last.matrix, last.thresholds.reshape(last.width, -1)[:, 0], IDENTITY))).predict(X)
 
     def decision(self, X: ArrayLike) -> Floats:
         """``w·h - t`` of the output neuron, positive exactly where :meth:`predict` answers 1.

@@ -44,6 +44,7 @@ _FEWEST_STEPS, _MOST_STEPS = 2_000, (50_000, 200_000)  # the most for up to 1.6 
 _NOISE = 0.5
 _FEW_PER_FEATURE, _MANY_ROWS = 20, 5_000  # rows; from here on regularisation fades, and from there on faster
 _STEP, _WIDE_STEP = (64, 0.02), (256, 0.01)  # rows and rate
+_SEVERAL = 0.5  # of the strength, with one output per class
 _CHUNK_WORK = 20_000_000  # multiplications between two looks at the clock
 _JUDGED = 0.1  # of the time, before it is judged how many steps there can be
 _THINNED = 0.35  # the share of the steps after which only the largest weights stay, where they must be few
@@ -63,9 +64,10 @@ class DescentOptions:
     fewest: int | None = None  # steps
 
     def for_(self, problem: Problem) -> DescentOptions:
-        """With batch and rate for a problem: large matrices take more rows at once for little more time."""
-        batch, rate = _WIDE_STEP if _is_wide(problem) else _STEP
-        return replace(self, batch=self.batch or batch, rate=self.rate or rate)
+        """For a problem: large matrices take more rows at once for little more time; several classes need more room."""
+        (batch, rate), output = _WIDE_STEP if _is_wide(problem) else _STEP, problem.architecture.output
+        strength = self.strength * (_SEVERAL if output.is_compared else 1.0)
+        return replace(self, batch=self.batch or batch, rate=self.rate or rate, strength=strength)
 
 
 def accepts_descent(problem: Problem) -> Answer:
