@@ -16,7 +16,6 @@ from itertools import pairwise
 from stepnet.model.network import Layer
 from stepnet.model.rules import at_least
 
-
 _ZERO = Fraction(0)  # the same for all of the many weights that are zero
 
 
