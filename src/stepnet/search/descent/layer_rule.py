@@ -150,8 +150,8 @@ def warn_of_scales(problem: Problem, scale: Floats) -> None:
     ratio = float(scale[varies].max() / scale[varies].min())
     if ratio > _APART * domain.limit:
         warnings.warn(
-            f"whole weights ({domain.name}) are in the units of the features, and these differ {ratio:.0f}-fold in "
-            f"scale: those with small values hardly count. Scale the features alike, or use real weights in the first layer.",
+            f"whole weights ({domain.name}) are in the units of the features, which differ {ratio:.0f}-fold in scale: "
+            f"those with small values hardly count. Scale the features alike, or use real weights in the first layer.",
             UserWarning,
             stacklevel=2,
         )
