@@ -53,7 +53,12 @@ def same(one, other):
     }
 
 
-@pytest.mark.parametrize("name", CASES)
+LONG = {"a chosen width", "a formulation"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in CASES]
+)
 def test_a_fit_is_the_same_either_way(name, table, tmp_path):
     options, parameters = CASES[name]
     done = stepnet("fit", table, "--target", "y", "--out", "m.json", *options.split(), cwd=tmp_path)

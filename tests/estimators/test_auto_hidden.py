@@ -7,9 +7,17 @@ import pytest
 
 from stepnet import Raises, StepClassifier, StepRegressor, load, save
 from stepnet.errors import InvalidInputError
-from stepnet.estimators.auto_hidden import WIDTHS, _smallest_good
+from stepnet.estimators.auto_hidden import _smallest_good
 from stepnet.methods.learn import Learn
 from stepnet.runtime.limits import Budget
+
+WIDTHS = ((), (2,), (5,), (10,))
+
+
+@pytest.fixture(autouse=True)
+def few_widths(monkeypatch):
+    """The others take as long as all of these together."""
+    monkeypatch.setattr("stepnet.estimators.auto_hidden.WIDTHS", WIDTHS)
 
 
 @pytest.fixture
@@ -18,19 +26,19 @@ def rows() -> np.ndarray:
 
 
 def auto(**parameters) -> StepClassifier:
-    return StepClassifier("auto", **{"method": Learn(epochs=60), "random_state": 0, "time_limit": None} | parameters)
+    return StepClassifier("auto", **{"method": Learn(epochs=20), "random_state": 0, "time_limit": None} | parameters)
 
 
 def test_a_noisy_line_needs_few_neurons(rows):
     flipped = np.random.default_rng(1).random(300) < 0.2
     clf = auto().fit(rows, (rows @ [1.0, 2.0, -1.0] > 0.3) ^ flipped)
-    assert sum(clf.hidden_) <= 10
+    assert sum(clf.hidden_) <= 5
     assert clf.network_.widths == (*clf.hidden_, 1)
     assert [one.hidden for one in clf.held_out_] == list(WIDTHS)
 
 
 def test_a_parity_needs_several(rows):
-    clf = auto().fit(rows, (rows[:, 0] > 0) ^ (rows[:, 1] > 0))
+    clf = auto(method=Learn(epochs=60)).fit(rows, (rows[:, 0] > 0) ^ (rows[:, 1] > 0))
     assert sum(clf.hidden_) >= 2
     losses = {one.hidden: one.loss for one in clf.held_out_}
     assert losses[clf.hidden_] < losses[()] - 0.2
@@ -107,7 +115,7 @@ def test_names_weights_and_radii_reach_the_folds(rows):
     clf = auto(method=Search(moves=50, starts=1), constraints=[Raises("age")], class_weight="balanced")
     clf.fit(table, rows[:60, 0] > 0, np.ones(60))
     assert all(clf.network_.layers[0].weights[:, 0] >= 0) or clf.hidden_
-    robust = auto(method=Search(moves=20, starts=1), uncertainty=Ball("linf"), time_limit=5)
+    robust = auto(method=Search(moves=20, starts=1), uncertainty=Ball("linf"), time_limit=2)
     assert robust.fit(table, rows[:60, 0] > 0, radius=np.full(60, 0.01)).hidden_ in WIDTHS
 
 

@@ -344,7 +344,7 @@ def test_staircases_learn_three_levels_with_one_neuron():
 )
 def test_probabilities_of_two_classes_agree_with_the_answers(parameters):
     X, y = make_classification(200, 4, flip_y=0.2, random_state=0)
-    classifier = StepClassifier(random_state=0, time_limit=5, **parameters).fit(X, y)
+    classifier = StepClassifier(random_state=0, time_limit=2, **parameters).fit(X, y)
     probabilities = classifier.predict_proba(X)
     assert np.allclose(probabilities.sum(axis=1), 1)
     assert (classifier.classes_[probabilities.argmax(axis=1)] == classifier.predict(X)).all()

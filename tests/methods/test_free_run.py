@@ -29,6 +29,11 @@ KINDS = {
 }
 
 
+def some(kinds, *quick):
+    """All kinds, most of them for the slow tests."""
+    return [kind if kind in quick else pytest.param(kind, marks=pytest.mark.slow) for kind in sorted(kinds)]
+
+
 def table(seed, m=10, n=2):
     rng = np.random.default_rng(seed)
     return rng.permutation(49)[:m, None] // [7, 1][:n] % 7.0 - 3, rng.permutation(np.arange(m) % 2)
@@ -90,7 +95,7 @@ def test_a_bound_of_the_free_problem_holds_and_is_passed_on(kind, prover):
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some(KINDS, "integers", "sparse", "robust"))
 def test_the_whole_plan_has_the_optimum_of_enumeration(kind, seed):
     problem = restricted(kind, seed)
     certificate, _ = solve(problem, Exact())
@@ -98,8 +103,8 @@ def test_the_whole_plan_has_the_optimum_of_enumeration(kind, seed):
     assert certificate.loss == optimum(kind, seed)
 
 
-@pytest.mark.parametrize("hidden", [(), (2,)])
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "constraint"])
+@pytest.mark.parametrize("hidden", [(), pytest.param((2,), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", some(set(KINDS) - {"constraint"}, "integers", "sparse", "fixed threshold"))
 def test_no_bound_is_smaller_than_that_of_the_free_problem(kind, hidden):
     problem = restricted(kind, 3, hidden)
     free = proven_free(hidden)
@@ -141,7 +146,7 @@ def test_the_certificate_says_what_it_follows_from_and_comes_back_from_files(tmp
     assert pickle.loads(pickle.dumps(integers)).certificate_ == integers.certificate_
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some(KINDS, "binary", "constraint", "fixed threshold"))
 def test_proofs_are_written_and_checked_for_restricted_problems(kind, tmp_path, monkeypatch):
     monkeypatch.setattr("stepnet.proof_files.checked.why_not_checked", lambda proof: "too large for drup")
     X, y = table(2)

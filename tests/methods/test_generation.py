@@ -35,7 +35,7 @@ def test_ctrl_c_keeps_the_best_network():
     X, y = make_paper_random(2, n_rows=20)
     options = {"time_limit": 60, "random_state": 0, "on_interrupt": "keep"}
     classifier = StepClassifier((20,), method="prove", uncertainty=Ball("linf", 0.8), **options)
-    timer = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     classifier.fit(X, y)
     timer.cancel()

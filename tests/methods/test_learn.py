@@ -68,7 +68,7 @@ def test_votes_of_learned_networks_are_learned_and_those_of_searches_are_not():
     votes = StepClassifier((2,), output="one_vs_one", random_state=0)
     assert votes.fit(rows, labels).certificate_.status == "LEARNED"
     assert StepEnsembleClassifier(3, hidden=(2,), random_state=0).fit(rows, labels).certificate_.status == "LEARNED"
-    searched = StepClassifier((1,), random_state=0, time_limit=8, **SEARCHED).fit(rows, labels)
+    searched = StepClassifier((1,), random_state=0, time_limit=2, **SEARCHED).fit(rows, labels)
     assert searched.certificate_.status == "FEASIBLE"
 
 

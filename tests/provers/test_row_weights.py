@@ -140,5 +140,5 @@ def test_weights_that_differ_a_little_are_no_trouble():
     X = rng.normal(size=(300, 6))
     y = (X[:, 0] > 0) ^ (rng.random(300) < 0.2)
     weights = rng.integers(1, 4, 300) * (1 + rng.random(300) * 2.0**-25)
-    certificate, _ = solve(make_problem(X, y.astype(int), (2,), sample_weight=weights), Prove(), time_limit=3)
+    certificate, _ = solve(make_problem(X, y.astype(int), (2,), sample_weight=weights), Prove(), time_limit=1.5)
     assert 0 <= certificate.bound <= certificate.loss
