@@ -140,6 +140,7 @@ def test_neurons_without_weights_cost_no_rationals():
     assert time.perf_counter() - begin < 3
 
 
+@pytest.mark.slow
 def test_the_linear_program_leaves_time_for_the_search():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (20_000, 5)) + rng.normal(size=(20_000, 5)) * 0.01

@@ -23,6 +23,7 @@ def shown(tmp_path_factory):
     return folder, done.stdout
 
 
+@pytest.mark.slow
 def test_the_printed_rules_separate_the_training_rows(shown):
     folder, text = shown
     names, *lines = [line.split(",") for line in (folder / "train.csv").read_text().splitlines()]

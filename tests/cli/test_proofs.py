@@ -37,6 +37,7 @@ def test_prove_saves_what_verify_checks_and_a_change_is_exit_code_1(folder):
     assert "FALSE" in result.stdout
 
 
+@pytest.mark.slow
 def test_time_that_was_not_enough_is_exit_code_1_and_no_folder(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 8)).round(3), rng.integers(0, 2, 80)

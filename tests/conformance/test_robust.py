@@ -27,6 +27,7 @@ def check_rounds(result):
     assert scenarios == sorted(scenarios)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["gates", "tight"])
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("seed", range(4))

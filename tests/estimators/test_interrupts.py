@@ -202,6 +202,7 @@ def test_widths_so_far_are_returned_on_request():
     assert [one.width for one in smallest_width(*rows, show=show, on_interrupt="keep").curve] == [1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "search", ["cross_val_score(classifier, X, y)", "GridSearchCV(classifier, {'hidden': [(3,), (4,)]}).fit(X, y)"]
 )

@@ -42,7 +42,7 @@ LEARNED = [
     StepClassifier((3,), random_state=0, **choices)
     for choices in (
         {"weights": ("binary", "real")},
-        {"weights": "sign", "threshold": "layer"},
+        {"weights": "sign", "threshold": "layer", "output": "one_vs_one"},
         {"weights": ("ternary", "real"), "activation": "sign"},
         {"weights": Integers(3), "output": "one_hot"},
         {"threshold": "layer", "output": "one_hot"},
@@ -63,6 +63,13 @@ def test_scikit_learn_s_checks_pass(estimator, check):
 @parametrize_with_checks([*LONG, *LEARNED])
 def test_scikit_learn_s_checks_pass_for_longer_fits(estimator, check):
     check(estimator)
+
+
+def test_the_weights_that_sparsity_grants_are_those_of_a_pair():
+    rows, classes = load_iris(return_X_y=True)
+    few = StepClassifier((3,), sparsity=3, random_state=0).fit(rows, classes)
+    assert few._output == "one_vs_one"
+    assert sum(np.count_nonzero(layer.weights) for layer in few.network_.layers[:2]) <= 3 * 3
 
 
 def test_at_least_forty_checks_run_and_none_is_expected_to_fail():
@@ -161,6 +168,7 @@ def test_the_certificate_can_be_verified():
         classifier.verify(XOR, [*LABELS[1:], "odd"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 3])
 def test_the_time_limit_is_kept(limit):
     rng = np.random.default_rng(0)

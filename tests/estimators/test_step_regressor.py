@@ -68,6 +68,7 @@ def test_rows_weigh_what_they_are_given():
     assert absolute.predict([[0.0]])[0] == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_the_ridge_shrinks_and_the_intercept_can_be_left_out():
     X, y = planted(2)
     free, ridged = (
@@ -86,6 +87,7 @@ def test_learning_predicts_new_rows():
         assert r2_score(y[400:], model.predict(X[400:])) > 0.8
 
 
+@pytest.mark.slow
 def test_works_in_grid_searches_clones_pickles_and_files(tmp_path):
     X, y = planted(3)
     options = {"loss": ["squared", Squared(ridge=1.0), Absolute(bound=5.0)]}

@@ -30,6 +30,7 @@ def folder(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_csv_and_json_have_every_cell(folder):
     with open(folder / "cells.csv", newline="") as file:
         lines = list(csv.DictReader(file))

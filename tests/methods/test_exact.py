@@ -50,6 +50,7 @@ def test_the_margin_of_integer_weights_is_all_networks():
     assert certificate.loss == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", ["neuron", "layer", 0.0])
 def test_the_time_limit_ends_with_a_verified_network(threshold):
     problem = hard_problem(hidden=(2, 2), threshold=threshold)
@@ -85,6 +86,7 @@ def test_a_callback_can_end_the_fit():
     assert run.budget.elapsed < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["sat", "gates"])
 def test_a_callback_that_raises_is_not_swallowed(formulation):
     def fail(progress):

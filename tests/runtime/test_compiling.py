@@ -113,12 +113,14 @@ def test_no_process_is_started_for_kernels_in_the_cache(toy, starts):
     assert again.double.stats.cache_misses == {}
 
 
+@pytest.mark.slow
 def test_a_compilation_ends_in_the_cache_though_its_fit_has_ended(toy):
     assert in_another(toy, "toy.GROUP.begin(); toy.GROUP.is_done(0.0)", SLOWLY="1").wait() == 0
     until(lambda: data_files(toy) and not is_held(toy.GROUP._lock_file))
     assert toy.GROUP.is_cached()
 
 
+@pytest.mark.slow
 def test_who_comes_second_waits_for_the_first_and_starts_nothing(toy, starts):
     first = in_another(toy, "toy.GROUP.compile()", SLOWLY="2")
     until(lambda: is_held(toy.GROUP._lock_file))

@@ -23,6 +23,7 @@ def random_steps(rng, n, widths):
     return Network(tuple(layers))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.integers(0, 10**6),
@@ -86,6 +87,7 @@ def test_a_range_and_scales_limit_the_moves():
         assert attack(network, [[0.0, 0.0]], norm=norm, scale=(4.0, 1.0)).radii[0] == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_several_classes_staircases_and_votes():
     stairs = Network((Layer([[1.0]], [[0.0, 2.0]], Staircase((0, 1, 2))),))
     np.testing.assert_allclose(attack(stairs, [[0.5], [3.0], [-1.0]]).radii, [0.5, 1.0, 1.0], atol=1e-6)

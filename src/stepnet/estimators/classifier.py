@@ -141,8 +141,8 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         if self.output != "auto":
             return str(self.output)
         n_features, n_classes = self.n_features_in_, len(self.classes_)
-        if n_classes == 2:
-            return "one_vs_one"  # and any other choice: one output
+        if n_classes == 2 or self.sparsity is not None:
+            return "one_vs_one"  # two classes have one output anyway; so many weights are few for all classes at once
         rows = Dataset.from_rows(np.zeros((n_classes, n_features)), np.arange(n_classes))
         try:
             problem = self._problem_of(rows, self._architecture(n_features, "one_hot"), "classes")

@@ -44,7 +44,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         How more than two classes are predicted: ``"one_hot"`` by one output neuron per class, of which the largest
         wins; ``"one_vs_one"`` by a vote of one network per pair of classes; ``"ordinal"`` by one output neuron with a
         threshold between any two neighbouring classes. ``"auto"`` is ``"one_vs_one"``, but for networks that are
-        learned ``"one_hot"`` with the neurons of ``hidden`` for every two classes: five times as many for ten of them.
+        learned without ``sparsity`` it is ``"one_hot"`` with the neurons of ``hidden`` for every two classes: five
+        times as many for ten of them.
         Ties go to the first class.
     loss : "misclassified", "hinge", Hinge(bound=...) or another loss, default="misclassified"
         What training minimises: the weight of misclassified rows, or for two classes by how much the value of
