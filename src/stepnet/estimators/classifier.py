@@ -78,9 +78,9 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         return self.calibration_
 
     def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
-        super()._keep(result, problem, budget)
         are_log_odds = result.found_by == "learning" and not problem.architecture.has_integers
         self.calibration_ = self._calibrated(result.network, problem.dataset, are_log_odds=are_log_odds)
+        super()._keep(result, problem, budget)  # last, since it states how long the fit took
 
     def _calibrated(self, network: Network, dataset: Dataset, *, are_log_odds: bool) -> Calibration:
         return _calibration(network, dataset, are_log_odds=are_log_odds)
