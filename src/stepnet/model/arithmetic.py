@@ -171,6 +171,12 @@ def _sums_are_exact(inputs: Floats, weights: Weights, thresholds: Floats, size: 
     return grid > -1000 and largest < np.ldexp(_EXACT, min(grid, 900))
 
 
+def sums_of_bits_are_exact(weights: Weights, thresholds: Floats) -> bool:
+    """Whether float64 adds up the weights of any inputs that are 0 or 1, less the threshold, without rounding."""
+    sizes = np.asarray(abs(weights).sum(axis=1)).ravel() + np.abs(thresholds).reshape(weights.shape[0], -1).max(axis=1)
+    return _sums_are_exact(np.ones(1), weights, thresholds, sizes)
+
+
 def _rational_sign(row: Floats, weights: Floats, threshold: float) -> int:
     """The sign of row·weights - threshold, by integers: much faster than fractions."""
     (left, left_exponents), (right, right_exponents) = _integers(row), _integers(weights)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.registry import from_plain, to_plain
 from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Bools, Floats, Weights
+from stepnet.model.conjunctions import SumOfConjunctions
 from stepnet.model.margin import smallest_distance
 from stepnet.model.rules import Words, hidden_names, output_names
 from stepnet.runtime.numbers import is_integer
@@ -167,7 +169,7 @@ class Network:
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The exact answer for every row: the code of a class, or the outputs (rows × d_K) if they are numbers."""
-        outputs = [self._output(rows) for rows in self.chunks(X)]
+        outputs = list(self._outputs(X))
         if self.layers[-1].activation.gives_numbers:
             return np.concatenate([values for values, _ in outputs])
         return np.concatenate([levels for _, levels in outputs])[:, 0].astype(np.int64)
@@ -184,7 +186,7 @@ class Network:
         values, of which the first largest is the answer up to rounding; a staircase as output gives 1 in the column of
         the answer.
         """
-        outputs, activation = (self._output(rows) for rows in self.chunks(X)), self.layers[-1].activation
+        outputs, activation = self._outputs(X), self.layers[-1].activation
         # Sums that overflow in both directions are NaN; their answers are known exactly.
         return np.concatenate([activation.scores(np.nan_to_num(values), levels) for values, levels in outputs])
 
@@ -296,16 +298,25 @@ class Network:
             if layer.activation.has_levels:
                 signals = layer.outputs(levels)
 
-    def _output(self, rows: Floats) -> tuple[Floats, Levels]:
-        *_, last = self.forward(rows)
-        return last
+    def _outputs(self, X: ArrayLike) -> Iterator[tuple[Floats, Levels]]:
+        """What :meth:`forward` gives for the last layer, for some rows at a time."""
+        if (whole := self._sum_of_conjunctions) is not None:
+            yield from (whole.read(rows) for rows in self.chunks(X, whole.n_rows))
+            return
+        for rows in self.chunks(X):
+            *_, last = self.forward(rows)
+            yield last
 
-    def chunks(self, X: ArrayLike) -> Iterator[Floats]:
+    @cached_property
+    def _sum_of_conjunctions(self) -> SumOfConjunctions | None:
+        return SumOfConjunctions.of(self.layers)
+
+    def chunks(self, X: ArrayLike, n_rows: int | None = None) -> Iterator[Floats]:
         """The rows, some at a time, as float64."""
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise InvalidInputError(f"the network expects rows of {self.n_features} features; got shape {X.shape}.")
-        n_rows = max(1, _CHUNK // max(*self.widths, self.n_features))
+        n_rows = n_rows or max(1, _CHUNK // max(*self.widths, self.n_features))
         for first in range(0, max(len(X), 1), n_rows):
             yield np.asarray(X[first : first + n_rows], dtype=np.float64)
 

@@ -38,6 +38,7 @@ class Dataset:
     y: Targets
     weights: Floats
     radii: Floats | None = None
+    n_given: int = 0  # rows before equal ones were merged, where that is known
 
     @classmethod
     def from_rows(
@@ -89,7 +90,7 @@ class Dataset:
         first = np.flatnonzero(_differs_from_previous([*X.T, *(key[order] for key in keys)]))
         if len(first) < len(X):
             X, y = X[first], y[first]
-        return cls(X, y, np.add.reduceat(weights, first), None if radii is None else radii[first])
+        return cls(X, y, np.add.reduceat(weights, first), None if radii is None else radii[first], len(order))
 
     @property
     def n_rows(self) -> int:
@@ -135,9 +136,17 @@ class Dataset:
     @cached_property
     def repetitions(self) -> Floats:
         """How often each row counts where rows are counted: its weight if whole and moderate, else 1 on average."""
-        if self.granularity and (times := self.weights / self.granularity).sum() <= _MANY_REPETITIONS * self.n_rows:
-            return times
-        return np.asarray(self.weights / self.weights.mean())
+        return self._times if self.has_repetitions else np.asarray(self.weights / self.weights.mean())
+
+    @cached_property
+    def has_repetitions(self) -> bool:
+        """Whether weights are numbers of equal rows: multiples of one number, few for each row that was given."""
+        n_rows = max(self.n_rows, self.n_given)
+        return bool(self.granularity) and bool(self._times.sum() <= _MANY_REPETITIONS * n_rows)
+
+    @property
+    def _times(self) -> Floats:
+        return np.asarray(self.weights / self.granularity)
 
     @cached_property
     def fingerprint(self) -> str:
