@@ -146,7 +146,8 @@ class Dataset:
 
     @property
     def _times(self) -> Floats:
-        return np.asarray(self.weights / self.granularity)
+        """Weights that are whole are as many rows; others count in units of their common measure."""
+        return self.weights if self.granularity % 1 == 0 else np.asarray(self.weights / self.granularity)
 
     @cached_property
     def fingerprint(self) -> str:
