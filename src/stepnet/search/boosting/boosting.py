@@ -86,7 +86,7 @@ def _state(
     shape = (options.rounds, n_outputs, 2 * options.leaves - 1)
     state = Boosting(
         bins=bins.codes,
-        n_bins=bins.n_bins,
+        offsets=np.concatenate([[0], np.cumsum(bins.n_bins)]),
         targets=np.ascontiguousarray(targets, dtype=np.float64),
         weights=kept,
         rows=np.flatnonzero(kept),
