@@ -50,5 +50,5 @@ def test_a_committee_learns_a_table_of_few_different_rows(kinds):
     committee = StepEnsembleClassifier(kinds=kinds, random_state=0).fit(X, y)
     cells = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     assert committee.predict(cells).tolist() == [1, 0, 0, 1]
-    seen = [y[(X == cell).all(axis=1)].mean() for cell in cells]
+    seen = [y[(cell == X).all(axis=1)].mean() for cell in cells]
     np.testing.assert_allclose(committee.predict_proba(cells)[:, 1], seen, atol=0.1)
