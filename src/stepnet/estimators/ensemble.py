@@ -34,7 +34,7 @@ KINDS = ("oblique", "trees", "bits")
 _EPOCHS, _FEWEST_STEPS = 50, 1_000
 _OBLIQUE = (0.7, 0.02)  # strengths: one that generalises alone, one that needs the others
 _BITS = 0.5
-_MARGIN = 1.1  # of the time of the fit so far, when the search for a margin must end
+_MARGIN = 1.05  # of the time of the fit so far, when the search for a margin must end
 _COMPARED = 5_000  # rows on which a hurried committee is compared with a rough network
 
 
