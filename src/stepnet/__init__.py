@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from stepnet.problem.constraint import Constraint as Constraint
     from stepnet.problem.constraint import Lowers as Lowers
     from stepnet.problem.constraint import Raises as Raises
+    from stepnet.problem.error_limits.limits import FalsePositiveRate as FalsePositiveRate
+    from stepnet.problem.error_limits.limits import FalsePositives as FalsePositives
+    from stepnet.problem.error_limits.limits import Parity as Parity
+    from stepnet.problem.error_limits.limits import Precision as Precision
+    from stepnet.problem.error_limits.limits import Recall as Recall
     from stepnet.problem.losses.absolute import Absolute as Absolute
     from stepnet.problem.losses.hinge import Hinge as Hinge
     from stepnet.problem.losses.squared import Squared as Squared
@@ -54,6 +59,8 @@ _WHERE = {
     "Certificate": "stepnet.certificate.certificate",
     "Constraint": "stepnet.problem.constraint",
     "Exact": "stepnet.methods.exact",
+    "FalsePositiveRate": "stepnet.problem.error_limits.limits",
+    "FalsePositives": "stepnet.problem.error_limits.limits",
     "Hinge": "stepnet.problem.losses.hinge",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.model.network",
@@ -61,9 +68,12 @@ _WHERE = {
     "Lowers": "stepnet.problem.constraint",
     "Network": "stepnet.model.network",
     "Paper": "stepnet.formulations.paper",
+    "Parity": "stepnet.problem.error_limits.limits",
+    "Precision": "stepnet.problem.error_limits.limits",
     "Problem": "stepnet.problem.problem",
     "Prove": "stepnet.methods.prove",
     "Raises": "stepnet.problem.constraint",
+    "Recall": "stepnet.problem.error_limits.limits",
     "Search": "stepnet.methods.search",
     "Squared": "stepnet.problem.losses.squared",
     "Staircase": "stepnet.model.activations.staircase",
