@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor as StepEnsembleRegressor
     from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
+    from stepnet.estimators.tradeoff import tradeoff as tradeoff
     from stepnet.estimators.warm_up import warm_up as warm_up
     from stepnet.estimators.widths import smallest_width as smallest_width
     from stepnet.formulations.paper import Paper as Paper
@@ -86,6 +87,7 @@ _WHERE = {
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.estimators.widths",
+    "tradeoff": "stepnet.estimators.tradeoff",
     "verify_proof": "stepnet.proof_files.checked",
     "warm_up": "stepnet.estimators.warm_up",
 }

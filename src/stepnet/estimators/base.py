@@ -121,8 +121,8 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
         For one hidden layer of up to 5 neurons; see :func:`stepnet.verify_proof`. Returns the proven bound. It is
         smaller than the certificate's if the time was too short, which can happen for large bounds that came from
-        enumeration or a solver, and if restrictions on weights, thresholds or errors or perturbations of rows cost something:
-        the proof is one for all networks and for the rows as they are.
+        enumeration or a solver, and if restrictions on weights, thresholds or errors or perturbations of rows cost
+        something: the proof is one for all networks and for the rows as they are.
         """
         check_is_fitted(self)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))

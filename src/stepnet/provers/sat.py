@@ -50,7 +50,8 @@ class Sat(Prover):
 
     def work(self, host: Host, offer: Offer) -> None:
         problem = host.problem
-        if host.loss > MOST_SUMS * problem.dataset.weights.mean():
+        row_weights = problem.dataset.weights
+        if host.loss > MOST_SUMS * row_weights[row_weights > 0].mean():
             return  # a loss of so many rows is out of reach
         weights, heavy = RowWeights.of(problem.dataset.weights, host.loss), list[list[int]]()
         oracle, pool = Oracle(problem.dataset.X, problem.dataset.y == 1, host.seed), host.pool
