@@ -39,13 +39,20 @@ class Dataset:
     weights: Floats
     radii: Floats | None = None
     n_given: int = 0  # rows before equal ones were merged, where that is known
+    places: Ints | None = None  # of the rows as they were given; -1 for those that were dropped
 
     @classmethod
     def from_rows(
-        cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, radii: Floats | None = None
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        radii: Floats | None = None,
+        *,
+        keep_places: bool = False,
     ) -> Dataset:
-        """From class codes 0, 1, ..."""
-        return cls._of(X, np.asarray(y).astype(np.int16), sample_weight, radii)
+        """From class codes 0, 1, ...; with ``keep_places`` it says where the rows went."""
+        return cls._of(X, np.asarray(y).astype(np.int16), sample_weight, radii, keep_places=keep_places)
 
     @classmethod
     def from_numbers(
@@ -63,7 +70,15 @@ class Dataset:
         return cls._of(X, (numbers[:, None] if numbers.ndim == 1 else numbers) + 0.0, sample_weight, radii)
 
     @classmethod
-    def _of(cls, X: ArrayLike, y: Targets, sample_weight: ArrayLike | None, radii: Floats | None) -> Dataset:
+    def _of(
+        cls,
+        X: ArrayLike,
+        y: Targets,
+        sample_weight: ArrayLike | None,
+        radii: Floats | None,
+        *,
+        keep_places: bool = False,
+    ) -> Dataset:
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else np.asarray(X, dtype=np.float64)
         weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -83,14 +98,19 @@ class Dataset:
             )
         keys = [*([] if radii is None else [radii]), *np.atleast_2d(y.T)]
         order = _canonical_order(X, [weights, *keys])
-        order = order[weights[order] > 0]
+        order, n_given = order[weights[order] > 0], len(X)
         X, y, weights = X[order], y[order], weights[order]
         radii = None if radii is None else radii[order]
         X += 0.0  # -0.0 becomes 0.0
         first = np.flatnonzero(_differs_from_previous([*X.T, *(key[order] for key in keys)]))
+        places = None
+        if keep_places:
+            places = np.full(n_given, -1, dtype=np.int64)
+            places[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(X)))
         if len(first) < len(X):
             X, y = X[first], y[first]
-        return cls(X, y, np.add.reduceat(weights, first), None if radii is None else radii[first], len(order))
+        radii = None if radii is None else radii[first]
+        return cls(X, y, np.add.reduceat(weights, first), radii, len(order), places)
 
     @property
     def n_rows(self) -> int:
