@@ -87,9 +87,10 @@ def check(problem, method, optimum):
     except NotAcceptedError:
         return False
     except InfeasibleError as error:
+        statement, status = error.statement, error.status
         assert optimum is None
-        assert not error.statement.holds
-        assert error.status == "INFEASIBLE"
+        assert not statement.holds
+        assert status == "INFEASIBLE"
         return True
     except NoNetworkError:  # programs may leave it open
         assert optimum is None

@@ -148,9 +148,12 @@ def _doubtful_signs(inputs: Floats, values: Floats, weights: Weights, thresholds
 
 def largest_weights(weights: Weights) -> Floats:
     """The largest absolute weight of each neuron."""
-    if sparse.issparse(weights):
-        return np.asarray(abs(weights).max(axis=1).toarray().ravel())
-    return np.asarray(np.abs(weights).max(axis=1, initial=0.0))
+    if not sparse.issparse(weights):
+        return np.asarray(np.abs(weights).max(axis=1, initial=0.0))
+    found, has_weights = np.zeros(weights.shape[0]), np.diff(weights.indptr) > 0
+    if has_weights.any():
+        found[has_weights] = np.maximum.reduceat(np.abs(weights.data), weights.indptr[:-1][has_weights])
+    return found
 
 
 def _terms(weights: Weights, j: int) -> tuple[Any, Floats]:
