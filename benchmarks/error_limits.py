@@ -1,4 +1,4 @@
-"""Limits on errors: recall of at least 95 % on Breast Cancer, proven, and the trade-off curve of recall and false alarms.
+"""Limits on errors: recall of at least 95 % on Breast Cancer, proven, and the curve of recall against false alarms.
 
     python benchmarks/error_limits.py [--seconds 600] [--most 3] [--short]
 
