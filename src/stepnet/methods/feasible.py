@@ -110,9 +110,9 @@ class _Phase:
             return f"; the nearest has {value}"
         if is_best:
             return f"; the {'largest' if demand.relation == '>=' else 'smallest'} is {value}"
-        size = np.abs(share.rises).max() // demand.inequalities[0].coefficients.max()
+        size = Fraction(int(np.abs(share.rises).max()), int(demand.inequalities[0].coefficients.max()))
         sign = -1 if demand.relation == ">=" else 1
-        end = Fraction(share.top + sign * int(size) * math.ceil(min(phase.bound.value, phase.loss)), share.bottom)
+        end = (share.top + sign * size * math.ceil(min(phase.bound.value, phase.loss))) / share.bottom
         limit = replace(demand.statement(np.zeros(data.n_rows, dtype=bool)), value=end).value_in_words
         return f"; {value} was found, and none beyond {limit} is possible"
 

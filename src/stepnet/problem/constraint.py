@@ -237,6 +237,8 @@ class Constraints:
 
     def with_demands(self, kept: Callable[[Demand], bool]) -> Constraints:
         """With some of the limits on errors only."""
+        if not self.demands:
+            return self
         demands = tuple(one for one in self.demands if kept(one))
         limits = [one for one in self.restrictions if one.counts_errors]
         lost = {id(limit) for limit, one in zip(limits, self.demands, strict=True) if not kept(one)}

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -57,6 +57,7 @@ def situations(draw):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
+@settings(max_examples=40)
 @given(situation=situations())
 def test_a_statement_is_what_a_recount_in_rationals_gives(kind, situation):
     rows, y, groups, weights, network, limit = situation

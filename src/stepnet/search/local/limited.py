@@ -22,6 +22,7 @@ from stepnet.search.local.climb import climb_once
 
 _SHARE = 0.5  # of the time, for the fast search
 _FACTORS = -1.5, 1.5  # powers of ten
+_MOVES = 2_000  # of the general search in vain; it is much slower
 
 
 def accepts_limited(problem: Problem) -> bool:
@@ -49,7 +50,7 @@ def limited_once(
     moved = None if start is None else with_limits_met(problem, start)
     if moved is not None and price(moved) <= target:
         return moved
-    found = climb_once(problem, seed, budget, target, patience, offer, moved or start)
+    found = climb_once(problem, seed, budget, target, min(patience, _MOVES), offer, moved or start)
     known = [one for one in (moved, found) if one is not None]
     return min(known, key=problem.price, default=None)
 
