@@ -85,7 +85,7 @@ def _is_close(one: float, other: float) -> bool:
 
 def require_same_data(problem: Problem, certificate: Certificate) -> None:
     """Raise if the data are not those of the certificate."""
-    if problem.dataset.fingerprint != certificate.fingerprint:
+    if not problem.dataset.has_fingerprint(certificate.fingerprint):
         raise InvalidInputError(
             f"these are not the data of the certificate: fingerprint {problem.dataset.fingerprint}, not "
             f"{certificate.fingerprint}. Verify with the rows, classes and weights (--sample-weight) that the model "

@@ -35,7 +35,7 @@ from stepnet.runtime.numbers import is_finite_number
 
 _MOST_CLASSES = 1000
 _MANY_NUMBERS = 20  # as classes: they are more likely meant as numbers
-_CALIBRATED = 50_000  # rows are enough for one slope
+_CALIBRATED = 5_000  # rows are enough for one slope
 _LEARNED, _OTHER_UNITS = 0.8, 4.0  # slope of learned networks, and one that says that their values are no log odds
 
 

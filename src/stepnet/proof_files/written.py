@@ -88,7 +88,7 @@ def write_proof(
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "fingerprint": problem.dataset.fingerprint,
+        "fingerprint": problem.dataset.merged_fingerprint,
         "hidden": list(problem.architecture.hidden),
         "loss": problem.evaluate(network),
         "bound": bound,
