@@ -165,9 +165,7 @@ def test_weighted_sums_of_hashes_are_those_of_rational_numbers():
 
 
 def test_a_weight_of_two_is_the_same_as_two_rows():
-    assert (
-        Dataset.from_rows([[1.5], [1.5]], [0, 0]).fingerprint == Dataset.from_rows([[1.5]], [0], [2]).fingerprint
-    )
+    assert Dataset.from_rows([[1.5], [1.5]], [0, 0]).fingerprint == Dataset.from_rows([[1.5]], [0], [2]).fingerprint
 
 
 def test_rows_of_small_numbers_have_different_hashes():

@@ -2,8 +2,9 @@
 
     F = Σ_i w_i H(x_i, y_i)   modulo   p = 2⁶¹ - 1,
 
-a sum over rows, so neither their order nor the blocks that they come in matter, and a row of weight 2 is the same as two
-rows. Weights are integers times powers of two, and modulo p a power of two is a rotation of 61 bits: no weight is rounded.
+a sum over rows, so neither their order nor the blocks that they come in matter, and a row of weight 2 is the same as
+two rows. Weights are integers times powers of two, and modulo p a power of two is a rotation of 61 bits: no weight is
+rounded.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def weighted_sum(hashes: Hashes, weights: Floats) -> int:
         values = _product(values, (mantissas * 2.0**53).astype(np.uint64))
         values = _rotated(values, ((exponents - 53) % _BITS).astype(np.uint64))
     low, high = (values & np.uint64(2**32 - 1)).sum(), (values >> np.uint64(32)).sum()
-    return (int(low) + (int(high) << 32)) % _MODULUS
+    return int((int(low) + (int(high) << 32)) % _MODULUS)
 
 
 def fingerprint_of(total: int, n_features: int) -> str:
