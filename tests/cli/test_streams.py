@@ -5,8 +5,8 @@ import os
 
 import numpy as np
 import pytest
-from command_line import stepnet as run
 
+from command_line import stepnet as run
 from stepnet import load
 
 pyarrow = pytest.importorskip("pyarrow")

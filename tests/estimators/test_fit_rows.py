@@ -118,7 +118,7 @@ def test_a_file_that_is_sorted_by_target_is_learned_as_well_as_a_shuffled_one(tm
         passes = Passes(rows, Budget())
         passes._sample_size = lambda piece: 4_000  # of 60,000 rows
         survey = passes.survey(counts_labels=True, seed=0)
-        fit_rows._keep_features(model, rows, survey.n_features)
+        fit_rows.keep_features(model, rows.features, survey.n_features)
         problem = fit_rows.sample_problem(model, survey, Budget())
         supply = fit_rows.supply_of(passes, survey, problem.dataset, 0, model._piece_dataset)
         fit_rows.keep(model, fit_rows.learned(model, problem, supply, passes, 60.0, 0), Budget())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from abc import ABC, abstractmethod
@@ -22,6 +23,7 @@ from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import require_same_data, verify, verify_without
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import HeldOut
+from stepnet.estimators.dask_rows import DaskRows, is_dask, lazily, verify_dask
 from stepnet.estimators.fit_rows import each_block, is_rows, nameless, verify_rows
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
@@ -86,6 +88,8 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             use them. Then the loss is checked, but neither the fingerprint nor a bound above 0.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return verify_dask(self, DaskRows.of(X, y, sample_weight, is_number=hasattr(self, "_is_flat_target")))
         if is_rows(X):
             return self._verify_rows(X, y, sample_weight, resolve=resolve)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
@@ -239,9 +243,18 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     _target_checks: ClassVar[dict[str, Any]] = {}
 
     def _by_block(self, rows: Any, answer: str) -> Any:
-        """What a method says of rows that come block by block."""
+        """What a method says of rows that come block by block, or of a Dask collection."""
         check_is_fitted(self)
+        if is_dask(rows):
+            return lazily(self, rows, answer, getattr(nameless(self), answer)(np.zeros((1, self.n_features_in_))))
         return each_block(self, rows, getattr(nameless(self), answer))
+
+    def _without_rows(self) -> Any:
+        """A copy for other machines: what predicts, without what was trained on."""
+        twin = copy.copy(self)
+        for name in ("_seen", "_stream", "result_", "trace_", "held_out_"):
+            twin.__dict__.pop(name, None)
+        return twin
 
     def _new_rows(self, X: ArrayLike) -> Any:
         """Rows to predict."""

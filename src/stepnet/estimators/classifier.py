@@ -19,7 +19,7 @@ from stepnet.certificate.result import Result
 from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import BaseStep
-from stepnet.estimators.fit_rows import is_rows
+from stepnet.estimators.dask_rows import comes_in_blocks
 from stepnet.estimators.survey import Survey
 from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
@@ -48,15 +48,15 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of every row, exact."""
-        if is_rows(X):
-            return np.asarray(self._by_block(X, "predict"))
+        if comes_in_blocks(X):
+            return self._by_block(X, "predict")  # type: ignore[no-any-return]
         rows = self._new_rows(X)
         return np.asarray(self.classes_[self.network_.predict(rows)])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Positive exactly where ``classes_[1]`` is predicted; with more classes a column each, the largest wins."""
-        if is_rows(X):
-            return np.asarray(self._by_block(X, "decision_function"))
+        if comes_in_blocks(X):
+            return self._by_block(X, "decision_function")  # type: ignore[no-any-return]
         rows = self._new_rows(X)
         return self.network_.decision(rows)
 
@@ -68,6 +68,8 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         have 0.8 or less. After :meth:`with_threshold` the probabilities are those of before, and the class that is
         predicted may be the less probable one.
         """
+        if comes_in_blocks(X):
+            return self._by_block(X, "predict_proba")  # type: ignore[no-any-return]
         return self._known_calibration.probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:

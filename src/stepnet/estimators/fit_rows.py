@@ -25,6 +25,7 @@ from stepnet.runtime.limits import Budget
 from stepnet.runtime.progress import Callback
 from stepnet.search.descent.descent import accepts_descent, descend_network
 from stepnet.search.descent.supply import Supply
+from stepnet.tables.columns import Columns
 from stepnet.tables.rows import Piece, Rows
 from stepnet.tables.training import features_of, without_names
 
@@ -55,7 +56,7 @@ def fit_rows(estimator: Any, rows: Rows, budget: Budget, callbacks: tuple[Callba
     passes, seed = Passes(rows, budget, callbacks), estimator._seed()
     passes.tell("first pass", at_once=True)
     survey = passes.survey(counts_labels=rows.task == "classification", seed=seed)
-    _keep_features(estimator, rows, survey.n_features)
+    keep_features(estimator, rows.features, survey.n_features, rows.columns)
     problem = sample_problem(estimator, survey, budget.lasting(seconds))
     supply = supply_of(passes, survey, problem.dataset, seed, estimator._piece_dataset)
     found = learned(estimator, problem, supply, passes, seconds, seed)
@@ -71,16 +72,14 @@ def _checked_task(estimator: Any, rows: Rows) -> Rows:
     return rows if rows.task == task else replace(rows, task=task)
 
 
-def _keep_features(estimator: Any, rows: Rows, n_features: int) -> None:
+def keep_features(estimator: Any, names: list[str] | None, n_features: int, columns: Columns | None = None) -> None:
     """Names and rules of columns, as after a fit on a table."""
     estimator.n_features_in_ = n_features
     estimator.__dict__.pop("feature_names_in_", None)
-    if rows.columns is None:
-        return
-    if rows.columns.is_plain:
-        estimator.feature_names_in_ = np.array(rows.columns.features, dtype=object)
-    else:
-        estimator.columns_ = rows.columns
+    if columns is not None and not columns.is_plain:
+        estimator.columns_ = columns
+    elif names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def sample_problem(estimator: Any, survey: Survey, budget: Budget) -> Problem:
@@ -118,9 +117,18 @@ def require_rows_accepted(estimator: Any, problem: Problem) -> None:
 
 def learned(estimator: Any, problem: Problem, supply: Supply, passes: Passes, seconds: float, seed: int) -> Fitted:
     """Descend on the sample, then count on all rows."""
+    before = passes.budget.elapsed
+    network, reason = learned_network(estimator, problem, supply, passes, seconds, seed)
+    return counted(estimator, problem, network, passes, reason, passes.budget.elapsed - before)
+
+
+def learned_network(
+    estimator: Any, problem: Problem, supply: Supply, passes: Passes, seconds: float, seed: int
+) -> tuple[Network, str]:
+    """A network from the sample and its supply, and why the descent ended."""
     method, hurried, budget = method_of(estimator.method), list[str](), passes.budget
     assert isinstance(method, Learn)
-    before, descent = budget.elapsed, budget.lasting(seconds)  # the passes over all rows take what they take
+    descent = budget.lasting(seconds)  # the passes over all rows take what they take
     try:
         network = descend_network(
             problem,
@@ -136,8 +144,7 @@ def learned(estimator: Any, problem: Problem, supply: Supply, passes: Passes, se
         supply.close()
     if hurried:
         network = better(problem, network)
-    reason = budget.stop_reason or descent.stop_reason or (hurried[0] if hurried else "finished")
-    return counted(estimator, problem, network, passes, reason, budget.elapsed - before)
+    return network, budget.stop_reason or descent.stop_reason or (hurried[0] if hurried else "finished")
 
 
 def counted(estimator: Any, problem: Problem, network: Network, passes: Passes, reason: str, seconds: float) -> Fitted:
@@ -146,9 +153,13 @@ def counted(estimator: Any, problem: Problem, network: Network, passes: Passes, 
         raise InvalidInputError(f"the network is not one of this problem: {refusal}.")
     tally = Tally(network, problem, estimator._mean_target)
     groups, bound = passes.tally(tally, estimator._piece_dataset)
-    plan = method_of(estimator.method).plan(problem)
-    found: Any = {"found_by": "learning", "is_learned": True, "plan": plan}
-    return Fitted(problem, Result(network, tally.whole_loss, bound, reason, seconds, **found), tally, groups, bound)
+    return Fitted(problem, counted_result(estimator, problem, tally, bound, reason, seconds), tally, groups, bound)
+
+
+def counted_result(estimator: Any, problem: Problem, tally: Tally, bound: Bound, reason: str, seconds: float) -> Result:
+    """What a certificate is based on."""
+    found: Any = {"found_by": "learning", "is_learned": True, "plan": method_of(estimator.method).plan(problem)}
+    return Result(tally.network, tally.whole_loss, bound, reason, seconds, **found)
 
 
 def keep(estimator: Any, found: Fitted, budget: Budget) -> None:

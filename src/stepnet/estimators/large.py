@@ -53,15 +53,17 @@ class Passes:
 
     def pieces(self, stage: str) -> Iterator[Piece]:
         """All rows in order; they must be those of the first pass."""
-        n_seen, begin, digests = 0, time.perf_counter(), self.digests
+        number, n_seen, begin, digests = -1, 0, time.perf_counter(), self.digests
         for number, piece in enumerate(self.rows.pieces()):
             if digests is not None and (number >= len(digests) or digests[number] != piece.digest):
                 raise _changed(piece.where)
             n_seen += len(piece.X)
             yield piece
-            rate = n_seen / (time.perf_counter() - begin)
+            rate = n_seen / max(time.perf_counter() - begin, 1e-9)
             share = n_seen / self.n_rows if self.n_rows else None
             self.tell(f"{stage}: {in_millions(n_seen)} rows, {in_millions(rate)} a second", share)
+        rate = n_seen / max(time.perf_counter() - begin, 1e-9)
+        self.tell(f"{stage}: {in_millions(n_seen)} rows, {in_millions(rate)} a second", 1.0, at_once=True)
         if digests is not None and number + 1 < len(digests):
             raise _changed(self.rows.name)
 

@@ -25,6 +25,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import choose_hidden
 from stepnet.estimators.base import BaseStep, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
+from stepnet.estimators.dask_rows import DaskRows, comes_in_blocks, fit_dask
 from stepnet.estimators.fit_rows import fit_rows, is_rows
 from stepnet.methods.base import Method
 from stepnet.methods.learn import Learn, descends, streams
@@ -119,9 +120,10 @@ class OnlineStep(BaseStep):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or Rows
-            :class:`~stepnet.Rows` are read block by block, have their targets and weights inside, and are learned
-            (``method="learn"``). Then ``time_limit`` is that of the descent; two passes over all rows come on top.
+        X : array-like of shape (n_samples, n_features), Rows, or a Dask array or data frame
+            :class:`~stepnet.Rows` are read block by block and have their targets and weights inside; rows of Dask stay
+            where they are, and ``y`` and ``sample_weight`` are of Dask too. Both need ``method="learn"``. Then
+            ``time_limit`` is that of the descent; passes over all rows come on top.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Two or more classes of any type; for regression, numbers.
         sample_weight : array-like of shape (n_samples,), optional
@@ -139,9 +141,8 @@ class OnlineStep(BaseStep):
         resume : bool
             Whether to resume from the checkpoint if it exists; data and options must be the same.
         """
-        if is_rows(X):
-            given = (y, sample_weight, start, radius, checkpoint)
-            self._fit_blocks(X, given, on_incumbent)
+        if comes_in_blocks(X):
+            self._fit_blocks(X, y, sample_weight, (start, radius, checkpoint), on_incumbent)
             return self
         with self._training() as budget:
             rows, targets, weights = self._checked(cast("ArrayLike", X), y, sample_weight, reset=True)
@@ -169,16 +170,23 @@ class OnlineStep(BaseStep):
             self._remember(Seen.of(rows, targets, weights, by_fit=True, has_radii=has_radii), problem)
         return self
 
-    def _fit_blocks(self, rows: Any, given: tuple[Any, ...], on_incumbent: Callback | None) -> None:
-        """Learn from rows that are read block by block."""
+    def _fit_blocks(
+        self, rows: Any, y: Any, sample_weight: Any, given: tuple[Any, ...], on_incumbent: Callback | None
+    ) -> None:
+        """Learn from rows that are read block by block, or that lie on the workers of Dask."""
         if any(one is not None for one in given):
-            raise InvalidInputError(
-                "Rows have their targets and weights inside; give neither those nor start=, radius= or checkpoint=."
-            )
+            raise InvalidInputError("rows in blocks take no start=, radius= and checkpoint=; give arrays for these.")
+        if is_rows(rows) and not (y is None and sample_weight is None):
+            raise InvalidInputError("Rows have their targets and weights inside; give them alone.")
         with self._training() as budget:
             budget.time_limit, limit = math.inf, budget.time_limit
             with showing(math.inf) if self.verbose else nullcontext() as show:
-                fit_rows(self, rows, budget, tuple(filter(None, (show, on_incumbent))), limit)
+                told = tuple(filter(None, (show, on_incumbent)))
+                if is_rows(rows):
+                    fit_rows(self, rows, budget, told, limit)
+                else:
+                    is_number = hasattr(self, "_is_flat_target")
+                    fit_dask(self, DaskRows.of(rows, y, sample_weight, is_number=is_number), budget, told, limit)
             self.__dict__.pop("_stream", None)
             self.__dict__.pop("_seen", None)
 

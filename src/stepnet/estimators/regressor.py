@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from stepnet.certificate.result import Result
 from stepnet.estimators.base import BaseStep
-from stepnet.estimators.fit_rows import is_rows
+from stepnet.estimators.dask_rows import comes_in_blocks
 from stepnet.estimators.survey import Survey
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.problem.architecture import Architecture
@@ -27,8 +27,8 @@ class BaseStepRegressor(RegressorMixin, BaseStep):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """The numbers of every row, accurate to the last digit; one column per target if there were several."""
-        if is_rows(X):
-            return np.asarray(self._by_block(X, "predict"))
+        if comes_in_blocks(X):
+            return self._by_block(X, "predict")  # type: ignore[no-any-return]
         rows = self._new_rows(X)
         numbers = self.network_.predict(rows)
         return np.asarray(numbers[:, 0] if self._is_flat else numbers)

@@ -64,17 +64,22 @@ class Survey:
 
     def _count(self, piece: Piece) -> None:
         labels, counts = counted(piece.y)
-        kinds = {type(label) for label in labels}
-        for kind in kinds:
-            self.first_of.setdefault(kind, piece.where)
+        self.add_counts(dict(zip(labels, counts, strict=True)), set(), {type(one): piece.where for one in labels}, 0)
+
+    def add_counts(self, counts: dict[Any, int], with_weight: set[Any], where: dict[type, str], n_all: int) -> None:
+        """Labels of other rows, those of them that are of positive weight, where they are, and how many rows."""
+        self.n_all += n_all
+        self.with_weight |= with_weight
+        for kind, place in where.items():
+            self.first_of.setdefault(kind, place)
         if len({issubclass(kind, str) for kind in self.first_of}) > 1:
             places = " and ".join(f"{kind.__name__} in {where}" for kind, where in self.first_of.items())
             raise InvalidInputError(f"the target has labels of several types, {places}; write them as one type.")
-        for label, count in zip(labels, counts, strict=True):
+        for label, count in counts.items():
             self.labels[label] = self.labels.get(label, 0) + count
         if len(self.labels) > _MANY_LABELS:
             raise InvalidInputError(
-                f"the target has more than {_MANY_LABELS} different labels by {piece.where}. To predict numbers, use "
+                f"the target has more than {_MANY_LABELS} different labels. To predict numbers, use "
                 f"StepRegressor and task='regression' (--task regression)."
             )
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepnet.errors import InvalidInputError
@@ -290,7 +291,8 @@ class Rows:
 
 def rows_in(path: str | os.PathLike[str], target: str | None = None, **options: Any) -> Rows:
     """The rows of a file, by its ending."""
-    is_parquet = ".parquet" in os.fspath(path).lower()
+    has_parquet = Path(path).is_dir() and any(Path(path).glob("*.parquet"))
+    is_parquet = has_parquet or ".parquet" in os.fspath(path).lower()
     return (Rows.from_parquet if is_parquet else Rows.from_csv)(path, target, **options)
 
 

@@ -36,7 +36,7 @@ from stepnet.search.descent.kernel import Settings, Training, descend, logistic_
 from stepnet.search.descent.layer_rule import LayerRule, layer_rules, set_offsets, warn_of_scales
 from stepnet.search.descent.perturbations import accepts_perturbations, norm_of, reach_of
 from stepnet.search.descent.problem_rules import accepts_rules, rules_of
-from stepnet.search.descent.rules import FREE
+from stepnet.search.descent.rules import FREE, Rules
 from stepnet.search.descent.sparsity import keep_largest
 from stepnet.search.descent.supply import Supply
 from stepnet.search.padding import accepts_width
@@ -190,10 +190,25 @@ def _descended(
     if n_averaged:
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
     del training  # its rows take much memory
+    return _completed(problem, targets, layers, rules, widths, W, b, is_raw=is_raw)
+
+
+def _completed(
+    problem: Problem,
+    targets: _Targets,
+    layers: list[LayerRule],
+    rules: Rules,
+    widths: Any,
+    W: Any,
+    b: Any,
+    *,
+    is_raw: bool = False,
+) -> Network:
+    """The network of weights and offsets at the end of a descent, its last layer fitted to the rows once more."""
     W, b = W.astype(np.float64), b.astype(np.float64)
     keep_largest(problem.constraints, widths, W, rules)
     network = finished(problem, layers, rules, W, b)
-    if are_numbers:
+    if problem.architecture.output.gives_numbers:
         network = targets.restored(network)
         if not (problem.is_uncertain or problem.constraints.touch(len(layers) - 1)):
             network = cautious(problem, network)
