@@ -107,7 +107,7 @@ def require_rows_accepted(estimator: Any, problem: Problem) -> None:
         reason = "output='one_vs_one' takes one network per pair of classes: use output='one_hot'"
     elif problem.uncertainty is not None:
         reason = "uncertainty= needs the worst case of every row: omit it"
-    elif problem.constraints.need_rows:
+    elif problem.constraints.need_rows or problem.constraints.limit_errors:
         reason = "constraints that depend on answers need all rows: omit them"
     elif not descends(method, problem):
         reason = f"what descent does not take needs all rows ({accepts_descent(problem).reason}): change that"

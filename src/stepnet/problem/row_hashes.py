@@ -62,7 +62,8 @@ def weighted_sum(hashes: Hashes, weights: Floats) -> int:
         values = _product(values, (mantissas * 2.0**53).astype(np.uint64))
         values = _rotated(values, ((exponents - 53) % _BITS).astype(np.uint64))
     low, high = (values & np.uint64(2**32 - 1)).sum(), (values >> np.uint64(32)).sum()
-    return int((int(low) + (int(high) << 32)) % _MODULUS)
+    total: int = (int(low) + (int(high) << 32)) % _MODULUS
+    return total
 
 
 def fingerprint_of(total: int, n_features: int) -> str:
