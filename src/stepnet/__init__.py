@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
     from stepnet.proof_files.checked import verify_proof as verify_proof
+    from stepnet.tables.rows import Rows as Rows
     from stepnet.tables.training import Table as Table
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
@@ -75,6 +76,7 @@ _WHERE = {
     "Prove": "stepnet.methods.prove",
     "Raises": "stepnet.problem.constraint",
     "Recall": "stepnet.problem.error_limits.limits",
+    "Rows": "stepnet.tables.rows",
     "Search": "stepnet.methods.search",
     "Squared": "stepnet.problem.losses.squared",
     "Staircase": "stepnet.model.activations.staircase",

@@ -14,6 +14,7 @@ from stepnet.bounds.scope import Scope
 from stepnet.certificate.result import Result
 from stepnet.errors import ModelFileError
 from stepnet.model.network import Network
+from stepnet.problem.accuracy import Accuracy
 from stepnet.problem.error_limits.demand import Statement
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
@@ -212,9 +213,9 @@ def _current(data: Any) -> Any:
     }
 
 
-def status_of(problem: Problem, loss: float, bound: float, *, is_learned: bool) -> Status:
+def status_of(accuracy: Accuracy, loss: float, bound: float, *, is_learned: bool) -> Status:
     """What the status of a certificate must be."""
-    if problem.accuracy.are_equal(loss, bound):
+    if accuracy.are_equal(loss, bound):
         return "OPTIMAL"
     return "LEARNED" if is_learned else "FEASIBLE"
 
@@ -227,7 +228,7 @@ def certify(problem: Problem, result: Result, budget: Budget | None = None) -> C
     """
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
-    status = status_of(problem, loss, bound, is_learned=result.is_learned)
+    status = status_of(problem.accuracy, loss, bound, is_learned=result.is_learned)
     dataset, fewest = problem.dataset, result.fewest or Bound()
     nominal_loss, fingerprint = problem.nominal.evaluate(result.network), dataset.fingerprint
     limits = statements_of(problem, result.network)

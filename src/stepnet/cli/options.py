@@ -58,6 +58,12 @@ ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
 Seed = Annotated[int, typer.Option(help="Seed.")]
+Memory = Annotated[
+    str,
+    typer.Option(
+        help="Memory to use, such as 1GB; rows that do not fit, and patterns such as 'a/*.parquet', are read in blocks."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Config = Annotated[
     Path | None,

@@ -65,6 +65,7 @@ class Column:
     kept: tuple[int, ...] | None = None
     arithmetic: tuple[Operations, ...] = ()
     names: tuple[str, ...] = ()
+    approximate: bool = False  # whether ``fill`` is the median of a sample of the training rows
 
     @property
     def label(self) -> str:
@@ -84,6 +85,7 @@ class Column:
         name, filled = self.label, ""
         if self.fill is not None:
             value = f"it counts as {self.fill!r}" if self.encoding else f"{self.fill:g}"
+            value += ", the median of a sample" if self.approximate else ""
             filled = f"; where {name} is missing, {value}"
         if self.encoding == "one_hot":
             return self._kept([f"1 where {name} is {category!r}, else 0{filled}" for category in self.categories])
@@ -231,7 +233,7 @@ class Columns:
 
     def to_list(self) -> list[dict[str, Any]]:
         """Plain data for JSON."""
-        later = {"kept": None, "arithmetic": (), "names": ()}  # left out where they say nothing
+        later = {"kept": None, "arithmetic": (), "names": (), "approximate": False}  # left out where they say nothing
         return [
             {name: value for name, value in asdict(column).items() if name not in later or value != later[name]}
             for column in self.columns
@@ -277,7 +279,14 @@ def _formula(name: str, operations: Operations) -> str:
 
 
 def _checked(
-    name: Any, encoding: Any, categories: Any, fill: Any, kept: Any = None, arithmetic: Any = (), names: Any = ()
+    name: Any,
+    encoding: Any,
+    categories: Any,
+    fill: Any,
+    kept: Any = None,
+    arithmetic: Any = (),
+    names: Any = (),
+    approximate: Any = False,
 ) -> Column:
     """A column from a file."""
     is_coded, is_place = encoding in ENCODINGS, isinstance(name, int) and not isinstance(name, bool) and name >= 0
@@ -300,9 +309,8 @@ def _checked(
     is_good &= all(one in OPERATIONS and _is_number(number) for each in operations for one, number in each)
     if not is_good:
         raise TypeError(f"column {name!r}")
-    return Column(
-        name, encoding, tuple(categories), fill, None if kept is None else tuple(kept), operations, tuple(names)
-    )
+    places = None if kept is None else tuple(kept)
+    return Column(name, encoding, tuple(categories), fill, places, operations, tuple(names), approximate is True)
 
 
 def _key(category: Any) -> Any:
@@ -332,21 +340,28 @@ def _filler(impute: str) -> Callable[[Floats], float] | None:
 
 
 def _learned(name: str, cells: Cells, where: str, encode: str, fill: Callable[[Floats], float] | None) -> Column:
-    if isinstance(cells, np.ndarray) or not encode or _are_numbers(cells):
+    if isinstance(cells, np.ndarray) or not encode or are_numbers(cells):
         return Column(name) if fill is None else _with_fill(name, cells, where, fill)
     counts = Counter(sorted(_text(cell) for cell in cells if not is_missing(cell)))
+    return category_column(name, counts, len(cells), where, encode, is_filled=fill is not None)
+
+
+def category_column(
+    name: str, counts: Counter[str], n_cells: int, where: str, encode: str, *, is_filled: bool
+) -> Column:
+    """The column of these categories, which are counted in alphabetical order."""
     commas = [text for text in counts if _DECIMAL_COMMA.fullmatch(text)]
     if 2 * len(commas) > len(counts):
         raise InvalidInputError(
             f"{where}, column {name!r} has numbers with a comma such as {commas[0]!r}. {_NO_COMMAS}"
         )
-    if len(counts) > min(_MOST_CATEGORIES, max(_FEW_CATEGORIES, len(cells) / 2)):
+    if len(counts) > min(_MOST_CATEGORIES, max(_FEW_CATEGORIES, n_cells / 2)):
         raise InvalidInputError(
-            f"{where}, column {name!r} has {len(counts)} different texts in {len(cells)} rows: names or dates, it "
+            f"{where}, column {name!r} has {len(counts)} different texts in {n_cells} rows: names or dates, it "
             f"seems. Leave the column out, --drop {shlex.quote(name)}, or group them."
         )
     most_frequent = counts.most_common(1)[0][0]
-    return Column(name, encode, tuple(sorted(counts)), None if fill is None else most_frequent)
+    return Column(name, encode, tuple(sorted(counts)), most_frequent if is_filled else None)
 
 
 def _with_fill(name: str, cells: Cells, where: str, fill: Callable[[Floats], float]) -> Column:
@@ -358,7 +373,7 @@ def _with_fill(name: str, cells: Cells, where: str, fill: Callable[[Floats], flo
     return Column(name, fill=fill(known))
 
 
-def _are_numbers(cells: Sequence[Any]) -> bool:
+def are_numbers(cells: Sequence[Any]) -> bool:
     """Whether all cells are numbers or missing."""
     return all(is_missing(cell) or not math.isnan(_float(cell)) for cell in cells)
 
