@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
     from stepnet.proof_files.checked import verify_proof as verify_proof
+    from stepnet.tables.grid import Grid as Grid
     from stepnet.tables.training import Table as Table
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
@@ -54,6 +55,7 @@ _WHERE = {
     "Certificate": "stepnet.certificate.certificate",
     "Constraint": "stepnet.problem.constraint",
     "Exact": "stepnet.methods.exact",
+    "Grid": "stepnet.tables.grid",
     "Hinge": "stepnet.problem.losses.hinge",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.model.network",

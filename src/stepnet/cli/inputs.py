@@ -45,11 +45,12 @@ def training_rows(
     is_number: bool = False,
     encode: str = "",
     impute: str = "",
+    grid: float | None = None,
 ) -> InputRows:
     from stepnet.tables.training import training_part
 
     table = read(data, target)
-    return InputRows(*training_part(table, target, sample_weight, drop or [], is_number, encode, impute))
+    return InputRows(*training_part(table, target, sample_weight, drop or [], is_number, encode, impute, grid))
 
 
 def targets_for(estimator: Any, table: RawTable, target: str) -> Any:

@@ -79,6 +79,7 @@ def fit(
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
+    grid: options.Grid = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that always holds the best network and bound.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")] = False,
     config: options.Config = None,
@@ -94,7 +95,9 @@ def fit(
         raise InvalidInputError("--resume needs a checkpoint; name it with --checkpoint FILE.")
     check_writable(out)
     is_regression = task == "regression"
-    rows = training_rows(data, target, sample_weight, drop, is_number=is_regression, encode=encode, impute=impute)
+    rows = training_rows(
+        data, target, sample_weight, drop, is_number=is_regression, encode=encode, impute=impute, grid=grid
+    )
     parameters: dict[str, Any] = {
         "hidden": hidden_of(hidden),
         "threshold": threshold_of(threshold),
