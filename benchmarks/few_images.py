@@ -2,13 +2,13 @@
 
     python benchmarks/few_images.py [digits] [mnist] [--draws 10] [--images 2 6 10 40] [--models ...]
 
-Images are drawn at random, as many of each digit, ten times: of scikit-learn's digits (8 × 8, tested on all others), and
-of MNIST's training images (28 × 28, tested on its 10,000 test images; benchmarks/images.py says where they come from).
-Pixels are divided by the largest. Linear SVM (one per pair) and logistic regression are scikit-learn's, with their
-defaults. Networks have 25 neurons for each of the 45 pairs, and a vote; "few" trains with twice the default strength,
-since pixels outnumber images. Beside MNIST stand published figures of networks with integer weights that
-mixed-integer programs trained, one per pair, on as many images. Accuracies are means over the draws, with their standard
-errors; the last column is the CPU time of a fit. Models of one draw see the same images. Writes results/few_images.txt.
+Images are drawn at random, as many of each digit, ten times: of scikit-learn's digits (8 × 8, tested on all others),
+and of MNIST's training images (28 × 28, tested on its 10,000 test images; benchmarks/images.py says where they come
+from). Pixels are divided by the largest. Linear SVM (one per pair) and logistic regression are scikit-learn's, with
+their defaults. Networks have 25 neurons for each of the 45 pairs, and a vote; "strong" trains with twice the default
+strength, since pixels outnumber images. Beside MNIST stand published figures of networks with integer weights that
+mixed-integer programs trained, on as many images. Accuracies are means over the draws, with their standard errors; the
+last column is the CPU time of a fit. Models of one draw see the same images. Writes results/few_images.txt.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def pairs(**choices: Any) -> Callable[[int], StepClassifier]:
 
 MODELS: dict[str, Callable[[int], Any]] = {
     "pairs of 25": pairs(),
-    "pairs of 25, few": pairs(method=Learn(strength=1.4)),
+    "pairs of 25, strong": pairs(method=Learn(strength=1.4)),
     "Integers(3)": pairs(weights=Integers(3)),
-    "Integers(1)": pairs(weights="ternary"),
+    "ternary": pairs(weights="ternary"),
     "linear SVM": lambda seed: SVC(kernel="linear"),
     "logistic": lambda seed: LogisticRegression(max_iter=1000),
 }
@@ -79,9 +79,9 @@ def lines(data: str, n_images: int, names: list[str], n_draws: int) -> Iterator[
     for name, values in found.items():
         accuracies, seconds = np.array(values).T
         error = accuracies.std(ddof=1) / n_draws**0.5 if n_draws > 1 else 0.0
-        yield f"{data:7} {n_images:6}  {name:18} {accuracies.mean():.3f} ± {error:.3f} {seconds.mean():7.2f}"
+        yield f"{data:7} {n_images:6}  {name:20} {accuracies.mean():.3f} ± {error:.3f} {seconds.mean():7.2f}"
     if data == "mnist" and n_images in PUBLISHED:
-        yield f"{data:7} {n_images:6}  {'published, MIP':18} {PUBLISHED[n_images]:.3f}"
+        yield f"{data:7} {n_images:6}  {'published, MIP':20} {PUBLISHED[n_images]:.3f}"
 
 
 def main() -> None:
@@ -93,7 +93,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     warm_up()
-    shown = [f"{'':7} {'images':>6}  {'':18} accuracy      CPU s"]
+    shown = [f"{'':7} {'images':>6}  {'':20} accuracy      CPU s"]
     print(shown[0])
     for data in options.data or ("digits", "mnist"):
         for n_images in options.images:

@@ -23,21 +23,23 @@ _LARGEST = 2**31 - 1
 class Grid(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Features as whole numbers: how many steps they are away from a center.
 
-    ``round((x - center) / delta)``, at least ``-limit`` and at most ``limit``. Center and delta are short decimals, so that the
-    grid can be printed beside the weights and used by hand. Whole weights (``Integers(3)``, "ternary") then are whole in the
-    units of the network's inputs, whatever the units of the table, and exported C has whole numbers in its first layer.
+    ``round((x - center) / delta)``, at least ``-limit`` and at most ``limit``. Center and delta are short decimals, so
+    that the grid can be printed beside the weights and used by hand. Whole weights (``Integers(3)``, "ternary") need not
+    make up for the units of the table then, and the first layer of exported C has whole numbers only.
 
     Parameters
     ----------
     step : float, default=0.25
         The distance of neighbours on the grid, in standard deviations of the feature.
     limit : int, default=127
-        The largest number in absolute value, from 1 to 2^31 - 1; 127 fits into a byte. Numbers beyond it become the limit.
+        The largest number in absolute value, from 1 to 2^31 - 1; 127 fits into a byte. Numbers beyond it become the
+        limit.
 
     Attributes
     ----------
     delta_ : ndarray of shape (n_features,)
-        The distance of neighbours in the units of each feature, with two significant digits; 1 where a feature is constant.
+        The distance of neighbours in the units of each feature, with two significant digits; 1 where a feature is
+        constant.
     center_ : ndarray of shape (n_features,)
         The mean of each feature, rounded to the last digit of its delta.
     n_features_in_ : int
@@ -72,9 +74,8 @@ class Grid(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         rows = validate_data(self, X, dtype=np.float64)
         wanted = np.where(rows.min(axis=0) < rows.max(axis=0), float(self.step) * rows.std(axis=0), 1.0)
         self.delta_ = np.array([_short(number) for number in wanted.tolist()])
-        self.center_ = np.array(
-            [_as_fine_as(*pair) for pair in zip(rows.mean(axis=0).tolist(), self.delta_, strict=True)]
-        )
+        means = rows.mean(axis=0).tolist()
+        self.center_ = np.array([_as_fine_as(*pair) for pair in zip(means, self.delta_.tolist(), strict=True)])
         return self
 
     @property
@@ -87,8 +88,7 @@ class Grid(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     def transform(self, X: ArrayLike) -> Floats:
         """The rows on the grid."""
         check_is_fitted(self)
-        with np.errstate(over="ignore"):  # what is beyond all doubles is beyond the limit
-            return after(self.arithmetic, validate_data(self, X, reset=False, dtype=np.float64))
+        return after(self.arithmetic, validate_data(self, X, reset=False, dtype=np.float64))
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """The numbers in the middle of these places on the grid."""

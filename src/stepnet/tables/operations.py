@@ -62,9 +62,7 @@ def after(arithmetic: Sequence[Operations], numbers: Floats) -> Floats:
         return numbers
     numbers = np.array(numbers, dtype=np.float64)
     for i, operations in enumerate(arithmetic):
-        with np.errstate(
-            over="warn" if are_linear(operations) else "ignore"
-        ):  # beyond all doubles is beyond all limits
+        with np.errstate(over="warn" if are_linear(operations) else "ignore"):  # what overflows is beyond all limits
             for name, number in operations:
                 numbers[:, i] = OPERATIONS[name].apply(numbers[:, i], number)
     return numbers

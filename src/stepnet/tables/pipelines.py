@@ -1,7 +1,8 @@
 """Fitted pipelines of scikit-learn as rules for columns: what their steps do to the cells of a table.
 
-A step is understood if it selects columns, imputes, encodes, scales or rounds to a grid; each of these is a rule that a model file can
-hold. The rules do the same floating-point operations as scikit-learn, so the network sees the same rows, bit by bit.
+A step is understood if it selects columns, imputes, encodes, scales or rounds to a grid; each of these is a rule that a
+model file can hold. The rules do the same floating-point operations as scikit-learn, so the network sees the same rows,
+bit by bit.
 """
 
 from __future__ import annotations
