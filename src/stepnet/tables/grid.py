@@ -24,7 +24,7 @@ class Grid(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     """Features as whole numbers: how many steps they are away from a center.
 
     ``round((x - center) / delta)``, at least ``-limit`` and at most ``limit``. Center and delta are short decimals, so
-    that the grid can be printed beside the weights and used by hand. Whole weights (``Integers(3)``, "ternary") need not
+    that the grid can be printed beside the weights and used by hand. Whole weights, such as ``Integers(3)``, need not
     make up for the units of the table then, and the first layer of exported C has whole numbers only.
 
     Parameters
