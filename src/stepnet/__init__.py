@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
     from stepnet.proof_files.checked import verify_proof as verify_proof
+    from stepnet.tables.grid import Grid as Grid
     from stepnet.tables.rows import Rows as Rows
     from stepnet.tables.training import Table as Table
     from stepnet.uncertainty.attack import attack as attack
@@ -63,6 +64,7 @@ _WHERE = {
     "Exact": "stepnet.methods.exact",
     "FalsePositiveRate": "stepnet.problem.error_limits.limits",
     "FalsePositives": "stepnet.problem.error_limits.limits",
+    "Grid": "stepnet.tables.grid",
     "Hinge": "stepnet.problem.losses.hinge",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.model.network",

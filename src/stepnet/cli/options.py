@@ -26,6 +26,10 @@ Encode = Annotated[
 Impute = Annotated[
     str, typer.Option(help="Missing cells: mean, median, most_frequent or a number; text takes the most frequent.")
 ]
+Grid = Annotated[
+    float | None,
+    typer.Option(help="Features as whole numbers, in steps of so many standard deviations, such as 0.25."),
+]
 Hidden = Annotated[str, typer.Option(help="Hidden widths: 25, or 5,5 for two layers, or 0 for a single neuron.")]
 HiddenOrAuto = Annotated[
     str,

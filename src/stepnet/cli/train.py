@@ -85,6 +85,7 @@ def fit(
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
+    grid: options.Grid = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that always holds the best network and bound.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")] = False,
     config: options.Config = None,
@@ -106,10 +107,13 @@ def fit(
     rows: Any = streamed(data, memory, target, **options_of_rows)
     if rows is None:
         groups = group_names(others)
-        rows = training_rows(data, target, sample_weight, drop, is_number=is_regression, groups=groups, **rules)
-    elif checkpoint is not None or others:
-        option = "--checkpoint" if checkpoint is not None else "--constraint"
-        raise InvalidInputError(f"{option} is for rows that fit into memory; these are read in blocks. Omit it.")
+        rows = training_rows(
+            data, target, sample_weight, drop, is_number=is_regression, groups=groups, grid=grid, **rules
+        )
+    else:
+        unfit = {"--checkpoint": checkpoint is not None, "--constraint": bool(others), "--grid": grid is not None}
+        for option in (option for option, is_given in unfit.items() if is_given):
+            raise InvalidInputError(f"{option} is for rows that fit into memory; these are read in blocks. Omit it.")
     parameters: dict[str, Any] = {
         "hidden": hidden_of(hidden),
         "threshold": threshold_of(threshold),
