@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
     from stepnet.proof_files.checked import verify_proof as verify_proof
+    from stepnet.reasons.counterfactual import counterfactual as counterfactual
+    from stepnet.reasons.explanation import explain as explain
+    from stepnet.reasons.importance import importance as importance
     from stepnet.tables.training import Table as Table
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
@@ -73,6 +76,9 @@ _WHERE = {
     "StepEnsembleRegressor": "stepnet.estimators.step_ensemble_regressor",
     "StepRegressor": "stepnet.estimators.step_regressor",
     "Table": "stepnet.tables.training",
+    "counterfactual": "stepnet.reasons.counterfactual",
+    "explain": "stepnet.reasons.explanation",
+    "importance": "stepnet.reasons.importance",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.estimators.widths",

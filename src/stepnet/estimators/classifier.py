@@ -19,6 +19,7 @@ from stepnet.certificate.result import Result
 from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import BaseStep
+from stepnet.estimators.reasons import Reasons
 from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.model.activations.registry import output_of
@@ -37,7 +38,7 @@ _CALIBRATED = 50_000  # rows are enough for one slope
 _LEARNED, _OTHER_UNITS = 0.8, 4.0  # slope of learned networks, and one that says that their values are no log odds
 
 
-class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
+class BaseStepClassifier(ClassifierMixin, Reasons, BaseStep):  # type: ignore[misc]
     """A classifier whose predictions come from a step network."""
 
     classes_: NDArray[Any]

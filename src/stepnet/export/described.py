@@ -12,7 +12,8 @@ from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation
 from stepnet.model.network import Layer, Network
-from stepnet.tables.columns import Operations, after, lines_of
+from stepnet.model.unscaled import unscaled
+from stepnet.tables.columns import Operations, after
 from stepnet.tables.pipelines import unpacked
 
 COLUMNS = ("used", "all")
@@ -66,12 +67,7 @@ class Described:
     @property
     def unscaled(self) -> Network:
         """The network for features before their operations, which become part of its first layer; rounded."""
-        if not any(self.arithmetic):
-            return self.network
-        first, *above = self.network.layers
-        slopes, intercepts = lines_of(self.arithmetic)
-        ends = first.thresholds.reshape(first.width, -1) - (first.weights @ intercepts)[:, None]
-        return Network((first.with_(first.weights * slopes, ends.reshape(first.thresholds.shape)), *above))
+        return unscaled(self.network, self.arithmetic)
 
     def certified(self) -> list[str]:
         """The certificate in two lines."""

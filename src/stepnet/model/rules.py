@@ -64,13 +64,17 @@ class Words:
         counted = self._counted(used, threshold, values) if len(values) == 2 else ""
         if counted:
             return counted
-        sizes = [abs(weight) for weight, _ in used]
-        is_scaled = self.is_scaled and (len(used) == 1 or any(weight != round(weight) for weight, _ in used))
-        # If all weights are negative, w·x >= t is written as -w·x <= -t.
-        sign = -1.0 if all(weight < 0 for weight, _ in used) else 1.0
-        scale = sign * (max(sizes) if is_scaled else 1.0)
+        scale = self.scale(weights)
         total = self.sum([weight / scale for weight in weights], inputs)
-        return f"{total} {'≤' if sign < 0 else '≥'} {self.number(threshold / scale + 0.0)}"
+        return f"{total} {'≤' if scale < 0 else '≥'} {self.number(threshold / scale + 0.0)}"
+
+    def scale(self, weights: Sequence[float]) -> float:
+        """What ``condition`` divides a sum by; negative if it is written with the opposite sign."""
+        used = [weight for weight in weights if weight]
+        is_scaled = self.is_scaled and (len(used) == 1 or any(weight != round(weight) for weight in used))
+        # If all weights are negative, w·x >= t is written as -w·x <= -t.
+        sign = -1.0 if all(weight < 0 for weight in used) else 1.0
+        return sign * (max(map(abs, used)) if is_scaled else 1.0)
 
     def _counted(self, used: Sequence[tuple[float, str]], threshold: float, values: Sequence[float]) -> str:
         """The rule as "at least k of n conditions", if any k suffice and no k - 1 do; otherwise empty."""
