@@ -9,6 +9,7 @@ __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from stepnet import datasets as datasets
+    from stepnet import plot as plot
     from stepnet.certificate.certificate import Certificate as Certificate
     from stepnet.estimators.model_file import load as load
     from stepnet.estimators.model_file import save as save
@@ -86,12 +87,12 @@ _WHERE = {
     "warm_up": "stepnet.estimators.warm_up",
 }
 
-__all__ = [*_WHERE, "datasets"]
+__all__ = [*_WHERE, "datasets", "plot"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("stepnet.datasets")
+    if name in ("datasets", "plot"):
+        return importlib.import_module(f"stepnet.{name}")
     if name in _WHERE:
         value = getattr(importlib.import_module(_WHERE[name]), name)
         globals()[name] = value

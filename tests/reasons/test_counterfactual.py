@@ -1,4 +1,4 @@
-"""Counterfactuals are the cheapest changes that there are: as brute force has them, verified, with a bound that holds."""
+"""Counterfactuals are the cheapest changes that there are, as brute force has them, and their bounds hold."""
 
 from itertools import product
 
@@ -24,7 +24,6 @@ def random_network(rng, n, widths, kind, *, is_integer):
     """Steps below; above a step, an argmax of three classes or a staircase of three."""
     sizes, layers, n_inputs = [*widths, 3 if kind == "argmax" else 1], [], n
     for k, width in enumerate(sizes):
-        draw = (lambda shape: rng.integers(-2, 3, shape)) if is_integer else rng.normal
         weights = rng.integers(-2, 3, (width, n_inputs)) if is_integer else rng.normal(size=(width, n_inputs))
         inner = rng.integers(0, TOP + 1, n_inputs) if k == 0 else rng.integers(0, 2, n_inputs)
         ends = weights @ inner + (0 if is_integer else 0.3 * rng.normal(size=width))
@@ -34,7 +33,6 @@ def random_network(rng, n, widths, kind, *, is_integer):
             ends = ends if kind == "argmax" else np.column_stack([ends, ends + 1])
         layers.append(Layer(weights, ends, activation))
         n_inputs = width
-        del draw
     return Network(tuple(layers))
 
 

@@ -63,7 +63,9 @@ class Demand:
         changes = [abs(Fraction(b) - Fraction(a)) for a, b in zip(row.tolist(), point.tolist(), strict=True)]
         paid = [change * Fraction(cost) for change, cost in zip(changes, self.costs.tolist(), strict=True)]
         if self.norm == "l0":
-            return float(sum(Fraction(cost) for change, cost in zip(changes, self.costs.tolist(), strict=True) if change))
+            return float(
+                sum(Fraction(cost) for change, cost in zip(changes, self.costs.tolist(), strict=True) if change)
+            )
         return float(max(paid) if self.norm == "linf" else sum(paid))
 
     def grid(self, row: Floats) -> float:

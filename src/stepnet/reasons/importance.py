@@ -10,7 +10,7 @@ import numpy as np
 from stepnet.model.arithmetic import Bools, Floats
 from stepnet.reasons.demand import Demand
 from stepnet.reasons.one_feature import OneFeature
-from stepnet.reasons.units import read
+from stepnet.reasons.units import Model, read
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ def importance(model: Any, X: Any, *, integer: Any = (), low: Any = None, high: 
         Ranges of the features. Default: from the smallest to the largest number in ``X``.
     """
     known, rows, _ = read(model, X)
+    return importance_of(known, rows, integer=integer, low=low, high=high)
+
+
+def importance_of(known: Model, rows: Floats, *, integer: Any = (), low: Any = None, high: Any = None) -> Importance:
+    """Of rows in the units of users."""
     demand = Demand.of(known, norm="l1", fixed=(), integer=integer, cost=None, low=low, high=high)
     lowest = np.where(np.isfinite(demand.low), demand.low, rows.min(axis=0))
     highest = np.where(np.isfinite(demand.high), demand.high, rows.max(axis=0))

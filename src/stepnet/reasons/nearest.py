@@ -1,16 +1,16 @@
 """Nearest: the cheapest change of a row to a wanted answer, by branch and bound.
 
-Every first-layer threshold is a hyperplane. A node fixes the sides of some hyperplanes and narrows the ranges of integer
-features. Its bound is the larger of two:
+Every first-layer threshold is a hyperplane. A node fixes the sides of some hyperplanes and narrows the ranges of
+integer features. Its bound is the larger of two:
 
     the cheapest point on the fixed sides and in the ranges, a linear program whose multipliers prove it, and
     the cost at which the sides in reach, taken independently, could first give a wanted answer.
 
 If all costs are multiples of one number, bounds are rounded up to the next. Sides that every wanted answer needs are
 fixed. Where the program's point is not integral, the ranges of a feature are split; otherwise one more side is fixed
-both ways. Points count only if an exact forward pass confirms their answer. Being below a threshold is relaxed to being
-at or below it, so the bound holds for all points; where a point cannot be moved off a hyperplane, its node's bound stays
-part of the result.
+both ways. Points count only if an exact forward pass confirms their answer. Being below a threshold is relaxed to
+being at or below it, so the bound holds for all points; where a point cannot be moved off a hyperplane, the bound of
+its node stays part of the result.
 """
 
 from __future__ import annotations
@@ -128,6 +128,9 @@ class Nearest:
         if narrowed is None:
             return
         sides, free, low, high = narrowed
+        if (low == high).all():  # a single point, whose answer is known exactly
+            self._try(low)
+            return
         bound = max(node.bound, self._rounded(float(self._alone(sides[None], free)[0])))
         if bound >= self.price * (1 - _SAFETY):
             return

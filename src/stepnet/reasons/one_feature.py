@@ -55,9 +55,10 @@ class OneFeature:
         codes = self.model.answers(points).tolist()
         best: dict[tuple[int, int, bool], Change] = {}
         for (i, number), found in zip(tries, codes, strict=True):
-            key = (i, found, number > row[i])
-            if found != code and (key not in best or abs(number - row[i]) < abs(best[key].number - row[i])):
-                best[key] = Change(i, number, found)
+            is_up = bool(number > row[i])
+            # Numbers come in rising order: the first above the row is the nearest, and the last below it.
+            if found != code and not (is_up and (i, found, is_up) in best):
+                best[i, found, is_up] = Change(i, number, found)
         return list(best.values())
 
     def can_change(self, rows: Floats) -> Bools:
