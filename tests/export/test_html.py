@@ -65,7 +65,7 @@ def test_fields_have_the_ranges_of_the_training_rows():
     page = to_html(model)
     assert page.count('type="number"') == X.shape[1]
     assert page.count("1 to 10") == X.shape[1]
-    assert '<label for="field-0">clump_thickness</label>' in page
+    assert '<label for="field-0">clump_<wbr>thickness</label>' in page
     assert "http://" not in page
     assert "https://" not in page
 

@@ -167,7 +167,8 @@ def _ranges(estimator: Any, described: Described) -> list[tuple[float, float, bo
 
 
 def _field(i: int, field: dict[str, Any]) -> str:
-    label = f'<label for="field-{i}">{html.escape(field["name"])}</label>'
+    name = html.escape(field["name"]).replace("_", "_<wbr>")  # long names may break there
+    label = f'<label for="field-{i}">{name}</label>'
     if field["choices"]:
         options = "".join(
             f'<option value="{k}">{html.escape(one["label"])}</option>' for k, one in enumerate(field["choices"])

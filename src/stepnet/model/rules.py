@@ -100,7 +100,7 @@ class Words:
         named = sorted((term for term in terms if term[1]), key=lambda term: -abs(term[0]))
         shown = [(weight, self._term(weight, name)) for weight, name in named[: self.most_terms]]
         if n_more := len(named) - len(shown):
-            shown.append((1.0, f"{n_more} smaller terms"))
+            shown.append((1.0, f"{n_more} smaller term{'s' if n_more > 1 else ''}"))
         shown += [(weight, self.number(abs(weight))) for weight, name in terms if not name]
         text = "".join(f" - {term}" if weight < 0 else f" + {term}" for weight, term in shown)
         return "-" + text[3:] if text.startswith(" - ") else text[3:] or "0"
