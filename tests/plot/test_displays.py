@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -55,11 +56,15 @@ def test_the_trace_ends_with_the_loss_and_the_bound_of_the_certificate(model):
 
 
 def test_a_trade_off_shows_points_and_bounds():
-    points = [SimpleNamespace(recall=r, false_alarms=f, bound=b) for r, f, b in ((0.97, 8, 1.0), (0.9, 3, None))]
-    display = TradeoffDisplay.from_points(points)
+    points = [
+        SimpleNamespace(recall=r, at_most=f, recall_at_most=b)
+        for r, f, b in ((Fraction(97, 100), 8, 1), (0.9, 3, None))
+    ]
+    display = TradeoffDisplay.from_tradeoff(SimpleNamespace(points=points, positive="ill"))
     assert display.found_.get_xdata().tolist() == [3, 8]
     assert display.found_.get_ydata().tolist() == [90.0, 97.0]
     assert display.bound_.get_xdata().tolist() == [8]
+    assert display.ax_.get_ylabel() == "recall of ill, %"
 
 
 def test_what_cannot_be_drawn_is_refused(model):

@@ -1,6 +1,6 @@
 """Pictures of networks, regions, fits and trade-offs, in the style of scikit-learn's displays.
 
-Every display is made by a class method (``from_estimator``, ``from_points``), draws itself with ``plot(ax=...)`` and
+Every display is made by a class method (``from_estimator``, ``from_tradeoff``), draws itself with ``plot(ax=...)`` and
 keeps its ``ax_`` and ``figure_``. Matplotlib is imported when something is drawn.
 """
 

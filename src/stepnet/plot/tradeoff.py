@@ -1,4 +1,4 @@
-"""Recall against false alarms, with what no network can beat."""
+"""Recall against false positives, with what no network can beat."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from stepnet.plot.axes import axes
 
 
 class TradeoffDisplay:
-    """The points of a trade-off curve: the best recall that was found for so many false alarms, and its bound.
+    """The points of a trade-off curve: the best recall that was found for so many false positives, and its bound.
 
     Parameters
     ----------
-    points : iterable of objects with ``recall``, ``false_alarms`` and ``bound``
-        ``bound`` is a recall that no network of the shape exceeds with as many false alarms, or None.
+    points : iterable of TradeoffPoint
+        Objects with ``at_most`` (the false positives that are allowed), ``recall``, and ``recall_at_most``, which no
+        network of the shape exceeds; None if nothing is known.
+    positive : str
+        The class that is to be found.
 
     Attributes
     ----------
@@ -27,25 +30,31 @@ class TradeoffDisplay:
     ax_: Any
     figure_: Any
 
-    def __init__(self, points: Iterable[Any]) -> None:
-        self.points = sorted(points, key=lambda point: (point.false_alarms, point.recall))
+    def __init__(self, points: Iterable[Any], positive: str = "") -> None:
+        self.points, self.positive = sorted(points, key=lambda point: float(point.at_most)), positive
 
     @classmethod
-    def from_points(cls, points: Iterable[Any], *, ax: Any = None, **style: Any) -> Self:
-        """Of the points of a trade-off; further arguments are those of matplotlib lines."""
-        return cls(points).plot(ax, **style)
+    def from_tradeoff(cls, tradeoff: Any, *, ax: Any = None, **style: Any) -> Self:
+        """Of what :func:`stepnet.tradeoff` returns; further arguments are those of matplotlib lines."""
+        return cls(tradeoff.points, str(tradeoff.positive)).plot(ax, **style)
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         self.figure_, self.ax_ = axes(ax)
-        alarms = [point.false_alarms for point in self.points]
-        (self.found_,) = self.ax_.step(
-            alarms, [100 * point.recall for point in self.points], where="post", marker="o", label="found", **style
-        )
-        proven = [(point.false_alarms, 100 * point.bound) for point in self.points if point.bound is not None]
+        limits = [float(point.at_most) for point in self.points]
+        found = [100 * float(point.recall) for point in self.points]
+        (self.found_,) = self.ax_.step(limits, found, where="post", marker="o", label="best network found", **style)
+        proven = [
+            (float(point.at_most), 100 * float(point.recall_at_most))
+            for point in self.points
+            if point.recall_at_most is not None
+        ]
         self.bound_ = None
         if proven:
             line = {"linestyle": "--", **style}
-            (self.bound_,) = self.ax_.step(*zip(*proven, strict=True), where="post", label="no network exceeds", **line)
-        self.ax_.set(xlabel="false alarms", ylabel="recall, %")
+            (self.bound_,) = self.ax_.step(
+                *zip(*proven, strict=True), where="post", label="no network has more", **line
+            )
+        of = f" of {self.positive}" if self.positive else ""
+        self.ax_.set(xlabel="false positives, at most", ylabel=f"recall{of}, %")
         self.ax_.legend()
         return self
