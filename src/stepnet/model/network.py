@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.registry import from_plain, to_plain
 from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Bools, Floats, Weights
+from stepnet.model.conjunctions import SumOfConjunctions
 from stepnet.model.margin import smallest_distance
 from stepnet.model.rules import Words, hidden_names, output_names
 from stepnet.runtime.notebooks import html_table
@@ -37,7 +39,8 @@ class Layer:
     """Weights (d_k × d_{k-1}), thresholds and activation of one layer.
 
     Thresholds are d_k numbers, or d_k × L in rising order where the activation has L > 1 per neuron. ``matrix`` holds
-    the weights, sparse where nearly all of many are zero, as in votes; ``weights`` is always the full array.
+    the weights, sparse where nearly all of many are zero, as in votes and convolutions: what works on networks of any
+    size reads it, or ``row``. ``weights`` is always the full array.
     """
 
     matrix: Weights
@@ -57,7 +60,7 @@ class Layer:
             raise InvalidInputError("weights and thresholds of a layer must be finite numbers.")
         if thresholds.ndim > 1 and (np.diff(thresholds, axis=1) < 0).any():
             raise InvalidInputError("the thresholds of a staircase must be in rising order.")
-        matrix = _stored(matrix, activation)
+        matrix = _stored(matrix)
         thresholds.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "thresholds", thresholds)
@@ -71,6 +74,15 @@ class Layer:
     @property
     def is_sparse(self) -> bool:
         return bool(sparse.issparse(self.matrix))
+
+    def row(self, j: int) -> Floats:
+        """All weights of one neuron."""
+        return np.asarray(self.matrix[[j]].toarray()[0] if self.is_sparse else self.matrix[j])
+
+    def inputs_of(self, neurons: Bools) -> Bools:
+        """Which inputs have a non-zero weight in one of these neurons."""
+        own = self.matrix[neurons]
+        return np.asarray(np.bincount(own.indices, minlength=self.n_inputs) > 0 if self.is_sparse else own.any(axis=0))
 
     @property
     def n_weights(self) -> int:
@@ -91,7 +103,7 @@ class Layer:
             return levels.astype(np.float64)
         return np.array(self.activation.values)[levels]
 
-    def with_(self, weights: Floats, thresholds: Floats) -> Layer:
+    def with_(self, weights: Weights, thresholds: Floats) -> Layer:
         """A layer with the same activation and other numbers."""
         return Layer(weights, thresholds, self.activation)
 
@@ -142,21 +154,20 @@ class Network:
         if last.activation.has_levels:
             used[0][1:] = False  # its first neuron alone answers
         for above in reversed(self.layers[1:]):
-            used.insert(0, (above.weights[used[0]] != 0).any(axis=0))
+            used.insert(0, above.inputs_of(used[0]))
         return tuple(used)
 
     @property
     def used_features(self) -> tuple[int, ...]:
         """The features that an answer may depend on: those with a non-zero weight in a neuron of ``used_neurons``."""
-        weights = self.layers[0].weights[self.used_neurons[0]]
-        return tuple(np.flatnonzero((weights != 0).any(axis=0)).tolist())
+        return tuple(np.flatnonzero(self.layers[0].inputs_of(self.used_neurons[0])).tolist())
 
     def on_features(self, features: Sequence[int]) -> Network:
         """The same network for rows of these features alone, in this order; the others must not be used."""
         if not set(self.used_features) <= set(features):
             raise InvalidInputError(f"the network uses the features {self.used_features}; got {tuple(features)} only.")
         first, *above = self.layers
-        return Network((first.with_(first.weights[:, list(features)], first.thresholds), *above))
+        return Network((first.with_(first.matrix[:, list(features)], first.thresholds), *above))
 
     def levels(self, X: ArrayLike) -> list[Levels]:
         """The exact levels of every layer (the bits of steps), as one array of rows × d_k per layer.
@@ -168,7 +179,7 @@ class Network:
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The exact answer for every row: the code of a class, or the outputs (rows × d_K) if they are numbers."""
-        outputs = [self._output(rows) for rows in self.chunks(X)]
+        outputs = list(self._outputs(X))
         if self.layers[-1].activation.gives_numbers:
             return np.concatenate([values for values, _ in outputs])
         return np.concatenate([levels for _, levels in outputs])[:, 0].astype(np.int64)
@@ -185,7 +196,7 @@ class Network:
         values, of which the first largest is the answer up to rounding; a staircase as output gives 1 in the column of
         the answer.
         """
-        outputs, activation = (self._output(rows) for rows in self.chunks(X)), self.layers[-1].activation
+        outputs, activation = self._outputs(X), self.layers[-1].activation
         # Sums that overflow in both directions are NaN; their answers are known exactly.
         return np.concatenate([activation.scores(np.nan_to_num(values), levels) for values, levels in outputs])
 
@@ -234,7 +245,7 @@ class Network:
         wanted = self.predict(X) if by == 0 else self.decision(X) >= by
         raised = last.thresholds + by if by else last.thresholds
         for _ in range(_ROUNDINGS):
-            network = Network((*below, last.with_(last.weights, raised)))
+            network = Network((*below, last.with_(last.matrix, raised)))
             on = network.predict(X)
             if (on == wanted).all():
                 return network
@@ -267,9 +278,10 @@ class Network:
             is_output = k == len(self.layers) - 1
             answers = [f"{value:g}" for value in layer.activation.values] if is_output else ()
             own = output_names(layer.width) if is_output else hidden_names(self.widths, k)
-            for name, weights, ends in zip(own, layer.weights.tolist(), layer.thresholds.tolist(), strict=True):
+            for j, (name, ends) in enumerate(zip(own, layer.thresholds.tolist(), strict=True)):
                 ends = ends if isinstance(ends, list) else [ends]
-                yield name, words.rule(layer.activation, weights, ends, names, values=values, answers=answers)
+                rule = words.rule(layer.activation, layer.row(j).tolist(), ends, names, values=values, answers=answers)
+                yield name, rule
             names, values = own, layer.activation.values
 
     @property
@@ -307,30 +319,38 @@ class Network:
             if layer.activation.has_levels:
                 signals = layer.outputs(levels)
 
-    def _output(self, rows: Floats) -> tuple[Floats, Levels]:
-        *_, last = self.forward(rows)
-        return last
+    def _outputs(self, X: ArrayLike) -> Iterator[tuple[Floats, Levels]]:
+        """What :meth:`forward` gives for the last layer, for some rows at a time."""
+        if (whole := self._sum_of_conjunctions) is not None:
+            yield from (whole.read(rows) for rows in self.chunks(X, whole.n_rows))
+            return
+        for rows in self.chunks(X):
+            *_, last = self.forward(rows)
+            yield last
 
-    def chunks(self, X: ArrayLike) -> Iterator[Floats]:
+    @cached_property
+    def _sum_of_conjunctions(self) -> SumOfConjunctions | None:
+        return SumOfConjunctions.of(self.layers)
+
+    def chunks(self, X: ArrayLike, n_rows: int | None = None) -> Iterator[Floats]:
         """The rows, some at a time, as float64."""
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise InvalidInputError(f"the network expects rows of {self.n_features} features; got shape {X.shape}.")
-        n_rows = max(1, _CHUNK // max(*self.widths, self.n_features))
+        n_rows = n_rows or max(1, _CHUNK // max(*self.widths, self.n_features))
         for first in range(0, max(len(X), 1), n_rows):
             yield np.asarray(X[first : first + n_rows], dtype=np.float64)
 
 
-def _stored(matrix: Weights, activation: Activation) -> Weights:
+def _stored(matrix: Weights) -> Weights:
     """Sparse if nearly all of many weights are zero, otherwise a full array; not to be written into."""
     is_sparse = sparse.issparse(matrix)
     if is_sparse:
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
     n_entries = matrix.shape[0] * matrix.shape[1]
-    is_read_so = activation.has_levels or activation.is_compared  # others are given full arrays
     n_weights = matrix.nnz if is_sparse else np.count_nonzero(matrix)
-    if is_read_so and n_entries >= _LARGE and n_weights <= _RARE * n_entries:
+    if n_entries >= _LARGE and n_weights <= _RARE * n_entries:
         return matrix if is_sparse else sparse.csr_array(matrix)
     matrix = matrix.toarray() if is_sparse else matrix
     matrix.flags.writeable = False
