@@ -1,4 +1,4 @@
-"""Pages of the gallery as notebooks: each page with a ``{notebook}`` block gets an .ipynb file beside it to download."""
+"""Pages of the gallery as notebooks: a page with a ``{notebook}`` block gets an .ipynb file beside it to download."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_fields_have_the_ranges_of_the_training_rows():
 def test_text_columns_become_choices_and_names_are_escaped(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a<b,size,y\n" + "red,1,x\nblue,2,y\ngreen,3,x\nred,4,y\n" * 3)
-    table = Table(path, target="y", encode="one_hot", impute="median")
+    table = Table.read(path, "y", encode="one_hot", impute="median")
     model = StepClassifier(2, random_state=0).fit(table.X, table.y)
     model.columns_ = table.columns
     page = to_html(model, columns="all", title="<b>&")

@@ -20,6 +20,7 @@ from stepnet.uncertainty.attack import attack
 
 _WORDS = Words(digits=9)
 _CLOSE = 1e-6  # relative: what a rounder number may cost more
+_ROUNDING = 4e-15  # relative: a row on a hyperplane needs a step of one float
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,10 @@ class Counterfactual:
 
     @property
     def is_cheapest(self) -> bool:
-        """Whether it is proven that no change is cheaper, up to a millionth of its price."""
-        return self.bound >= self.price * (1 - 2 * _CLOSE)
+        """Whether it is proven that no change is cheaper, up to a millionth of its price or the rounding of the row."""
+        if self.point is None:
+            return self.bound == self.price
+        return self.bound >= self.price * (1 - 2 * _CLOSE) - _ROUNDING * float(np.abs(self.point).max())
 
     def __str__(self) -> str:
         if self.point is None:

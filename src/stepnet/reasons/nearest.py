@@ -269,7 +269,7 @@ class Nearest:
 
     def _program(self, sides: Sides, low: Floats, high: Floats, nudge: float) -> tuple[Floats | None, float]:
         """The cheapest change onto the fixed sides and into the ranges, and a proven bound on its price."""
-        fixed = np.flatnonzero(sides != FREE)
+        fixed = np.flatnonzero((sides != FREE) & (self.slopes > 0))  # the sides of others are what they are
         signs = np.where(sides[fixed] == 1, 1.0, -1.0)
         inside = nudge * (1.0 + np.abs(self.T[fixed]) + np.abs(self.W[fixed]) @ np.abs(self.row))
         eye, demand = np.eye(len(self.row)), self.demand
