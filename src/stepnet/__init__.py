@@ -9,6 +9,7 @@ __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from stepnet import datasets as datasets
+    from stepnet import plot as plot
     from stepnet.certificate.certificate import Certificate as Certificate
     from stepnet.estimators.model_file import load as load
     from stepnet.estimators.model_file import save as save
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
     from stepnet.proof_files.checked import verify_proof as verify_proof
+    from stepnet.reasons.counterfactual import counterfactual as counterfactual
+    from stepnet.reasons.explanation import explain as explain
+    from stepnet.reasons.importance import importance as importance
     from stepnet.tables.grid import Grid as Grid
     from stepnet.tables.rows import Rows as Rows
     from stepnet.tables.training import Table as Table
@@ -88,6 +92,9 @@ _WHERE = {
     "StepEnsembleRegressor": "stepnet.estimators.step_ensemble_regressor",
     "StepRegressor": "stepnet.estimators.step_regressor",
     "Table": "stepnet.tables.training",
+    "counterfactual": "stepnet.reasons.counterfactual",
+    "explain": "stepnet.reasons.explanation",
+    "importance": "stepnet.reasons.importance",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.estimators.widths",
@@ -96,12 +103,12 @@ _WHERE = {
     "warm_up": "stepnet.estimators.warm_up",
 }
 
-__all__ = [*_WHERE, "datasets"]
+__all__ = [*_WHERE, "datasets", "plot"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("stepnet.datasets")
+    if name in ("datasets", "plot"):
+        return importlib.import_module(f"stepnet.{name}")
     if name in _WHERE:
         value = getattr(importlib.import_module(_WHERE[name]), name)
         globals()[name] = value

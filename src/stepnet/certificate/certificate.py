@@ -19,6 +19,7 @@ from stepnet.problem.error_limits.demand import Statement
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
+from stepnet.runtime.notebooks import html_table
 from stepnet.uncertainty.sets import Uncertainty
 
 Status = Literal["OPTIMAL", "FEASIBLE", "LEARNED"]
@@ -171,6 +172,11 @@ class Certificate:
         parts["limits"] = [one.to_dict() for one in self.limits]
         margin = {"margin": _INFINITE} if self.margin == math.inf else {}
         return {field.name: getattr(self, field.name) for field in fields(self)} | parts | margin
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the printed certificate as a table."""
+        head, *lines = str(self).splitlines()
+        return html_table(head, (line.split(maxsplit=1) for line in lines))
 
     def in_words(self) -> dict[str, Any]:
         """For readers without stepnet: scopes and evidence as sentences."""

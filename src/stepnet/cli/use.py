@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from stepnet.cli import options
-from stepnet.cli.exports import ENDINGS, export_model
+from stepnet.cli.exports import ENDINGS, Statement, export_model
 from stepnet.cli.inputs import (
     check_order,
     check_plot,
@@ -189,10 +189,17 @@ def export(
     source: Annotated[
         Path, typer.Argument(metavar="MODEL|DATA", help="Model file that fit wrote; for mps and lp a table.")
     ],
-    to: Annotated[str, typer.Option(help="c, onnx, json or rules of a model; mps or lp of a table.")],
+    to: Annotated[
+        str, typer.Option(help="c, onnx, json, sql, html, rules, tex or markdown of a model; mps or lp of a table.")
+    ],
     out: Annotated[Path | None, typer.Option(help="File to write; default: the source's name.")] = None,
-    inputs: Annotated[str, typer.Option(help="For c: type of the features, floats, integers or bits.")] = "floats",
+    inputs: Annotated[
+        str, typer.Option(help="For c and sql: type of the features, floats or integers; for c also bits.")
+    ] = "floats",
     dtype: Annotated[str, typer.Option(help="For onnx: float64 or float32.")] = "float64",
+    dialect: Annotated[str, typer.Option(help="For sql: ansi, sqlite, duckdb, postgres or bigquery.")] = "ansi",
+    table: Annotated[str, typer.Option(help="For sql: table that has the columns of the model.")] = "data",
+    keep: Annotated[list[str] | None, typer.Option(help="For sql: column to return too; may be repeated.")] = None,
     columns: Annotated[str, typer.Option(help="Features of the file: used (that answers depend on) or all.")] = "used",
     check: Annotated[
         Path | None, typer.Option(help="Write the file only if it predicts the same as the model on this table.")
@@ -210,9 +217,10 @@ def export(
     impute: options.Impute = "",
     config: options.Config = None,
 ) -> None:
-    """Export a model (C, ONNX, JSON, rules), or the mixed-integer program of a table (.mps, .lp)."""
+    """Export a model for other programs or for people, or the mixed-integer program of a table (.mps, .lp)."""
     if to in ENDINGS:
-        export_model(source, to, out, inputs, check, dtype, columns)
+        statement = Statement(dialect, table, tuple(keep or []))
+        export_model(source, to, out, inputs, check, dtype, columns, statement)
         return
     if to not in PROGRAMS:
         raise InvalidInputError(f"--to {to} is not known; choose {', '.join((*ENDINGS, *PROGRAMS))}.")

@@ -21,6 +21,7 @@ from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import BaseStep
 from stepnet.estimators.dask_rows import comes_in_blocks
+from stepnet.estimators.reasons import Reasons
 from stepnet.estimators.survey import Survey
 from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
@@ -42,7 +43,7 @@ _CALIBRATED = 5_000  # rows are enough for one slope
 _LEARNED, _OTHER_UNITS = 0.8, 4.0  # slope of learned networks, and one that says that their values are no log odds
 
 
-class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
+class BaseStepClassifier(ClassifierMixin, Reasons, BaseStep):  # type: ignore[misc]
     """A classifier whose predictions come from a step network."""
 
     classes_: NDArray[Any]

@@ -68,6 +68,15 @@ def after(arithmetic: Sequence[Operations], numbers: Floats) -> Floats:
     return numbers
 
 
+def require_lines(arithmetic: Sequence[Operations], what: str) -> None:
+    """Raise if features are rounded to a grid, which what is asked for cannot undo or repeat."""
+    if not all(map(are_linear, arithmetic)):
+        raise InvalidInputError(
+            f"this model rounds its features to a grid, which {what} cannot do. Give the last step of the pipeline "
+            f"alone: it takes rows of the grid, such as pipeline[:-1].transform(X) or Table.read(file, like=model).X."
+        )
+
+
 def lines_of(arithmetic: Sequence[Operations]) -> tuple[Floats, Floats]:
     """Slope and intercept of the line that the operations on each column are, rounded."""
     slopes, intercepts = np.ones(len(arithmetic)), np.zeros(len(arithmetic))
