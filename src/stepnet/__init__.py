@@ -9,7 +9,6 @@ __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from stepnet import datasets as datasets
-    from stepnet import plot as plot
     from stepnet.certificate.certificate import Certificate as Certificate
     from stepnet.estimators.model_file import load as load
     from stepnet.estimators.model_file import save as save
