@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor as StepEnsembleRegressor
     from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
+    from stepnet.estimators.step_score import StepScoreClassifier as StepScoreClassifier
     from stepnet.estimators.warm_up import warm_up as warm_up
     from stepnet.estimators.widths import smallest_width as smallest_width
     from stepnet.formulations.paper import Paper as Paper
@@ -72,6 +73,7 @@ _WHERE = {
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
     "StepEnsembleRegressor": "stepnet.estimators.step_ensemble_regressor",
     "StepRegressor": "stepnet.estimators.step_regressor",
+    "StepScoreClassifier": "stepnet.estimators.step_score",
     "Table": "stepnet.tables.training",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",

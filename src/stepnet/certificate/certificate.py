@@ -76,6 +76,8 @@ class Certificate:
         Rounds of column-and-constraint generation: how often a program was solved.
     scenarios : int
         Perturbed rows in the last program, besides the rows themselves.
+    new_rows : str
+        What is known of rows that were not trained on, in words; empty unless :meth:`StepClassifier.risk` kept it.
     remark : str
         What a reader should know before using the network on new rows; usually empty.
     """
@@ -102,6 +104,7 @@ class Certificate:
     rounds: int
     scenarios: int
     remark: str = ""
+    new_rows: str = ""
 
     @property
     def proof(self) -> str:
@@ -137,6 +140,8 @@ class Certificate:
             nominal = f"{self._measured(self.nominal_loss)} without perturbations"
             rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
             lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
+        if self.new_rows:
+            lines.append(f"  new rows {self.new_rows}")
         if self.remark:
             lines.append(f"  remark   {self.remark}")
         return "\n".join(lines)
@@ -188,7 +193,7 @@ def _current(data: Any) -> Any:
     """The current fields, also of a certificate in the words of 0.1.0."""
     if not isinstance(data, dict):
         return data
-    data = {"remark": ""} | data
+    data = {"remark": "", "new_rows": ""} | data
     if "proof" not in data:
         return data
     old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}

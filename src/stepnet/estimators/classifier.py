@@ -18,13 +18,14 @@ from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certificate.result import Result
 from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
-from stepnet.estimators.base import BaseStep
+from stepnet.estimators.risk import WithRisk
 from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.model.activations.registry import output_of
 from stepnet.model.activations.staircase import STEP
 from stepnet.model.calibration import Calibration
 from stepnet.model.network import Network
+from stepnet.model.row_prints import RowPrints
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
@@ -37,7 +38,7 @@ _CALIBRATED = 50_000  # rows are enough for one slope
 _LEARNED, _OTHER_UNITS = 0.8, 4.0  # slope of learned networks, and one that says that their values are no log odds
 
 
-class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
+class BaseStepClassifier(ClassifierMixin, WithRisk):  # type: ignore[misc]
     """A classifier whose predictions come from a step network."""
 
     classes_: NDArray[Any]
@@ -80,6 +81,7 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
     def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
         are_log_odds = result.found_by == "learning" and not problem.architecture.has_integers
         self.calibration_ = self._calibrated(result.network, problem.dataset, are_log_odds=are_log_odds)
+        self.row_prints_ = RowPrints.of(problem.dataset.X)
         super()._keep(result, problem, budget)  # last, since it states how long the fit took
 
     def _calibrated(self, network: Network, dataset: Dataset, *, are_log_odds: bool) -> Calibration:
