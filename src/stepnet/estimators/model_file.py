@@ -23,7 +23,7 @@ from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor
 from stepnet.estimators.step_regressor import StepRegressor
 from stepnet.estimators.step_score import StepScoreClassifier
-from stepnet.model.calibration import Calibration
+from stepnet.model.calibration import Calibration, Isotonic, calibration_from
 from stepnet.model.network import Network
 from stepnet.model.row_prints import RowPrints
 from stepnet.runtime.files import write_atomically
@@ -171,11 +171,11 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
     return estimator
 
 
-def _calibration(plain: Any, network: Network) -> Calibration | None:
+def _calibration(plain: Any, network: Network) -> Calibration | Isotonic | None:
     """None in files of earlier versions."""
     if plain is None:
         return None
-    calibration = Calibration.from_dict(plain)
+    calibration = calibration_from(plain)
     if len(calibration.offsets) != network.decision(np.zeros((1, network.n_features))).size:
         raise ModelFileError("network and calibration do not match")
     return calibration

@@ -18,7 +18,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.estimators.classifier import BaseStepClassifier
 from stepnet.methods.run import Run
 from stepnet.methods.scorecards import Scoring
-from stepnet.model.calibration import Calibration
+from stepnet.model.calibration import Calibration, Isotonic
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
@@ -57,6 +57,9 @@ class StepScoreClassifier(BaseStepClassifier):
         multiple of the given number where there is one.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
+    probability : "auto", "sigmoid", "isotonic" or None, default="auto"
+        How totals become probabilities: by a logistic fit to the training rows (``"auto"`` and ``"sigmoid"``), by
+        shares that rise with the total, or not at all.
     method : "learn", "search" or "prove", default="learn"
         ``"learn"`` minimises the logistic loss of the total, for new rows; ``"search"`` looks for the fewest errors on
         the training rows; ``"prove"`` proves how few there can be, for up to 6 rules. Of scorecards with the same loss
@@ -108,6 +111,7 @@ class StepScoreClassifier(BaseStepClassifier):
     rules_per_feature: int | None = None
     cut_points: str | float = "round"
     class_weight: Any = None
+    probability: str | None = "auto"
     method: str = "learn"
     time_limit: float = 60.0
     gap: float = 0.0
@@ -251,6 +255,12 @@ class StepScoreClassifier(BaseStepClassifier):
                 f"Only binary classification is supported. The type of the target is multiclass: y has "
                 f"{len(self.classes_)} classes. Use StepClassifier, or sklearn.multiclass.OneVsRestClassifier."
             )
+
+    def _calibration_of(self, result: Result, problem: Problem, budget: Budget) -> Calibration | Isotonic | None:
+        network, dataset = result.network, problem.dataset
+        if self.probability == "isotonic":
+            return Isotonic.fitted(network.decision(dataset.X), dataset.y, dataset.weights)
+        return None if self.probability is None else self._calibrated(network, dataset, are_log_odds=False)
 
     def _calibrated(self, network: Network, dataset: Dataset, *, are_log_odds: bool) -> Calibration:
         """A slope and an offset, by which class 1 is the more probable one exactly from the threshold on."""
