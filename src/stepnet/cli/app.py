@@ -42,6 +42,7 @@ for command in (
     use.predict,
     train.prove,
     train.widths,
+    train.tradeoff,
     use.verify,
     use.attack,
     risks.risk,
