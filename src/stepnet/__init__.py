@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from stepnet.estimators.model_file import save as save
     from stepnet.estimators.step_autoencoder import StepAutoencoder as StepAutoencoder
     from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
+    from stepnet.estimators.step_classifier_cv import StepClassifierCV as StepClassifierCV
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor as StepEnsembleRegressor
     from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
@@ -81,6 +82,7 @@ _WHERE = {
     "Staircase": "stepnet.model.activations.staircase",
     "StepAutoencoder": "stepnet.estimators.step_autoencoder",
     "StepClassifier": "stepnet.estimators.step_classifier",
+    "StepClassifierCV": "stepnet.estimators.step_classifier_cv",
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
     "StepEnsembleRegressor": "stepnet.estimators.step_ensemble_regressor",
     "StepRegressor": "stepnet.estimators.step_regressor",

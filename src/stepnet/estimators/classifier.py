@@ -27,11 +27,11 @@ from stepnet.model.activations.registry import output_of
 from stepnet.model.activations.staircase import STEP
 from stepnet.model.calibration import Calibration, Isotonic
 from stepnet.model.network import Network
-from stepnet.model.row_prints import RowPrints
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.error_limits.counted import CountedRows
 from stepnet.problem.problem import Problem
+from stepnet.problem.row_prints import RowPrints
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 
@@ -103,7 +103,8 @@ class BaseStepClassifier(ClassifierMixin, WithRisk):  # type: ignore[misc]
         is_sure = network.n_weights * _ROWS_PER_WEIGHT > data.n_rows
         if self.probability == "auto" and (result.is_learned or not is_sure or not hasattr(self, "_solve")):
             return self._calibrated(network, data, are_log_odds=are_log_odds)
-        held = held_out_values(self, data, budget, is_learned=result.is_learned) if hasattr(self, "_solve") else None
+        is_whole = hasattr(self, "_solve") and not problem.constraints.need_rows  # limits name rows by their places
+        held = held_out_values(self, data, budget, is_learned=result.is_learned) if is_whole else None
         unit = unit_of(network, data.X)
         if held is None:
             given: Any = (network.decision(data.X) / unit, data.y, data.weights)

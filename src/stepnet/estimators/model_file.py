@@ -25,7 +25,7 @@ from stepnet.estimators.step_regressor import StepRegressor
 from stepnet.estimators.step_score import StepScoreClassifier
 from stepnet.model.calibration import Calibration, Isotonic, calibration_from
 from stepnet.model.network import Network
-from stepnet.model.row_prints import RowPrints
+from stepnet.problem.row_prints import RowPrints
 from stepnet.runtime.files import write_atomically
 from stepnet.tables.columns import Columns
 from stepnet.tables.pipelines import unpacked

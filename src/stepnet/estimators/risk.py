@@ -13,7 +13,7 @@ from stepnet.certificate.risk import Risk, Share
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep
 from stepnet.model.binomial import checked_confidence
-from stepnet.model.row_prints import RowPrints
+from stepnet.problem.row_prints import RowPrints
 from stepnet.runtime.numbers import is_finite_number
 from stepnet.uncertainty.attack import attack
 

@@ -20,6 +20,7 @@ from stepnet.scores.learner import ScoreLearner
 from stepnet.scores.prover import ScoreProver, accepts_proof
 from stepnet.scores.ranks import Ranks
 from stepnet.scores.search import KICKS, ScoreSearch
+from stepnet.scores.totals import simplest
 from stepnet.scores.units import Units
 
 METHODS = ("learn", "search", "prove")
@@ -88,7 +89,7 @@ class Scoring:
         run.announce("local search")
         with run.within(_LEARN_SHARE):
             start = self._learner(run).work(run.must_stop, _SHORT_KICKS)
-        offered(start)
+        offered(simplest(start, self.form))
         dataset, ranks = run.problem.dataset, Ranks.of(run.problem.dataset)
         units = Units.of(run.problem, dataset.total_weight)
         assert units is not None

@@ -71,7 +71,7 @@ class ScoreProver:
     def smaller(self, host: Host, offer: Offered, should_stop: Callable[[], bool]) -> None:
         """Look for a card of the same loss with fewer rules, or else smaller points."""
         problem, ranks = host.problem, Ranks.of(host.problem.dataset)
-        units = Units.of(problem, host.loss or problem.dataset.total_weight)
+        units = Units.of(problem, problem.dataset.total_weight)
         if units is None or not units.is_exact:
             return
         table, most = _table(ranks, problem, units), units.up_to(host.loss)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from stepnet.errors import ModelFileError
 from stepnet.model.arithmetic import Bools, Floats
+from stepnet.problem.row_hashes import row_hashes, with_targets
 
 _MOST = 20_000
 _ALL = 2**32
@@ -52,10 +53,4 @@ class RowPrints:
 
 
 def _hashes(X: Floats) -> NDArray[np.uint32]:
-    hashes = np.full(len(X), np.uint64(0x243F6A8885A308D3))
-    for column in np.asarray(X).T:
-        hashes ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
-        hashes *= np.uint64(0x9E3779B97F4A7C15)
-        hashes ^= hashes >> np.uint64(29)
-    hashes *= np.uint64(0xBF58476D1CE4E5B9)
-    return (hashes >> np.uint64(32)).astype(np.uint32)
+    return (with_targets(row_hashes(np.asarray(X)), ()) >> np.uint64(32)).astype(np.uint32)
