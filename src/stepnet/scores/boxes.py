@@ -214,6 +214,8 @@ def divide(
             off, _ = lost(table, points, threshold, n_rules, literals, lows, highs, gains)
             _mark_full(literals[: n_rules - 1], per_feature, is_full)
             gain, literal, cut = scan(table, gains, _first_feature(points, n_rules, literals), is_full)
+            if literal < 0 or off + gain > limits[gate]:
+                continue  # the box of a gate of one rule has not been looked at before
             found[0] = gate
             for j in range(n_rules - 1):
                 found[1 + 2 * j], found[2 + 2 * j] = literals[j], table.cuts[literals[j], lows[j]]
