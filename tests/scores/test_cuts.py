@@ -23,7 +23,7 @@ numbers = st.floats(-1e12, 1e12, allow_nan=False)
         (1.0, 99.0, True, 50.0),
         (9.5, 11.0, True, 10.0),
         (-3.0, 2.0, True, 0.0),
-        (0.12345, 0.12399, True, 0.1236),
+        (0.12345, 0.12399, True, 0.1237),
     ],
 )
 def test_the_number_with_the_fewest_digits_stands_for_a_gap(

@@ -40,12 +40,13 @@ class Share:
     def share(self) -> float:
         return self.count / self.total if self.total else float("nan")
 
+    @property
+    def limit(self) -> str:
+        """The bound in words, rounded so that it stays true."""
+        return f"{'at most' if self.is_upper else 'at least'} {_percent(self.bound, up=self.is_upper)}"
+
     def __str__(self) -> str:
-        if not self.total:
-            return f"{self.name}: no rows"
-        word = "at most" if self.is_upper else "at least"
-        end = _percent(self.bound, up=self.is_upper)
-        return f"{self.name}: {self.count} of {self.total}, {word} {end}"
+        return f"{self.name}: {self.count} of {self.total}, {self.limit}" if self.total else f"{self.name}: no rows"
 
 
 @dataclass(frozen=True)
