@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from stepnet.estimators.model_file import save as save
     from stepnet.estimators.step_autoencoder import StepAutoencoder as StepAutoencoder
     from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
+    from stepnet.estimators.step_classifier_cv import StepClassifierCV as StepClassifierCV
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor as StepEnsembleRegressor
     from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
+    from stepnet.estimators.step_score import StepScoreClassifier as StepScoreClassifier
     from stepnet.estimators.tradeoff import tradeoff as tradeoff
     from stepnet.estimators.warm_up import warm_up as warm_up
     from stepnet.estimators.widths import smallest_width as smallest_width
@@ -87,9 +89,11 @@ _WHERE = {
     "Staircase": "stepnet.model.activations.staircase",
     "StepAutoencoder": "stepnet.estimators.step_autoencoder",
     "StepClassifier": "stepnet.estimators.step_classifier",
+    "StepClassifierCV": "stepnet.estimators.step_classifier_cv",
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
     "StepEnsembleRegressor": "stepnet.estimators.step_ensemble_regressor",
     "StepRegressor": "stepnet.estimators.step_regressor",
+    "StepScoreClassifier": "stepnet.estimators.step_score",
     "Table": "stepnet.tables.training",
     "counterfactual": "stepnet.reasons.counterfactual",
     "explain": "stepnet.reasons.explanation",

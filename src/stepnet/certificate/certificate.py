@@ -80,6 +80,8 @@ class Certificate:
         Rounds of column-and-constraint generation: how often a program was solved.
     scenarios : int
         Perturbed rows in the last program, besides the rows themselves.
+    new_rows : str
+        What is known of rows that were not trained on, in words; empty unless :meth:`StepClassifier.risk` kept it.
     remark : str
         What a reader should know before using the network on new rows; usually empty.
     limits : tuple of Statement
@@ -108,6 +110,7 @@ class Certificate:
     rounds: int
     scenarios: int
     remark: str = ""
+    new_rows: str = ""
     limits: tuple[Statement, ...] = ()
 
     @property
@@ -144,6 +147,8 @@ class Certificate:
             nominal = f"{self._measured(self.nominal_loss)} without perturbations"
             rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
             lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
+        if self.new_rows:
+            lines.append(f"  new rows {self.new_rows}")
         lines += [f"  {'limit' if not number else '':7}  {one}" for number, one in enumerate(self.limits)]
         if self.remark:
             lines.append(f"  remark   {self.remark}")
@@ -203,7 +208,7 @@ def _current(data: Any) -> Any:
     """The current fields, also of a certificate in the words of 0.1.0."""
     if not isinstance(data, dict):
         return data
-    data = {"remark": "", "limits": []} | data
+    data = {"remark": "", "limits": [], "new_rows": ""} | data
     if "proof" not in data:
         return data
     old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}

@@ -102,8 +102,12 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             return verify_without(problem, self.network_, self.certificate_, [names[i] for i in absent])
         if resolve and self.certificate_.claimed_by:
             require_same_data(problem, self.certificate_)
-            again = Exact().solve(problem, self.network_, time_limit=seconds)
+            again = self._solved_again(problem, seconds)
         return verify(problem, self.network_, self.certificate_, again=again)
+
+    def _solved_again(self, problem: Problem, seconds: float) -> Result:
+        """What solving the problem of the certificate once more gives."""
+        return Exact().solve(problem, self.network_, time_limit=seconds)
 
     def _verify_rows(self, rows: Any, y: Any, sample_weight: Any, *, resolve: bool) -> Verification:
         if y is not None or sample_weight is not None or resolve:

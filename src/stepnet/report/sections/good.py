@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepnet.certificate.risk import Risk
 from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, TableBlock, table
 from stepnet.report.content import Report
 from stepnet.report.format import counted, number, percent
@@ -27,6 +28,8 @@ def how_good(report: Report) -> Section:
         parts[-1] = _with(parts[-1], _seen(report.n_seen, report.test, report.unseen))
     if report.certificate.limits:
         parts.append(Part("Limits on errors", (_limits(report),)))
+    if report.risk is not None:
+        parts.append(Part("New rows", tuple(_risk(report.risk))))
     parts.append(Part("Margins", tuple(_margins(report))))
     if report.robustness is not None:
         parts.append(Part("Robustness to perturbations", tuple(_robustness(report.robustness))))
@@ -41,6 +44,16 @@ def _limits(report: Report) -> TableBlock:
     """What was demanded of the training rows, and what holds exactly."""
     lines = [[one.name, one.demanded, one.value_in_words] for one in report.certificate.limits]
     return table("Demanded of the training rows", ["limit", "demanded", "exact value"], lines, (0, 1, 2))
+
+
+def _risk(risk: Risk) -> Iterator[Block]:
+    yield Paragraph(
+        f"If the test rows are a random sample of those that the model will see, it makes {risk.sentence}. Each bound "
+        f"is exact (Clopper-Pearson) and holds with this confidence by itself. Rows that equal training rows are left "
+        f"out."
+    )
+    lines = [[one.name, f"{one.count} of {one.total}", one.limit] for one in risk.shares if one.total]
+    yield table("Bounds for new rows", ["share", "test rows", "all rows"], lines)
 
 
 def _with(part: Part, sentence: str) -> Part:
