@@ -18,7 +18,7 @@ from stepnet.bounds.bound import Bound
 from stepnet.bounds.row_groups import Groups, RowGroups
 from stepnet.certificate.tally import Tally
 from stepnet.certificate.verification import Verification
-from stepnet.errors import InvalidInputError
+from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.estimators.fit_rows import (
     Fitted,
     counted_result,
@@ -38,7 +38,7 @@ from stepnet.problem.moments import STRETCH, Moments
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.progress import Callback
-from stepnet.runtime.reservoir import Reservoir, keys
+from stepnet.runtime.reservoir import Reservoir, Taken, keys
 from stepnet.search.descent.shared import Course, SharedDescent
 from stepnet.search.descent.supply import Supply
 from stepnet.tables.piece import of_arrays
@@ -214,16 +214,6 @@ class _Closed(NamedTuple):
         return self.known
 
 
-class _Taken(NamedTuple):
-    """A sample that was taken elsewhere."""
-
-    arrays: list[Any]
-    n_seen: int
-
-    def taken(self) -> list[Any]:
-        return self.arrays
-
-
 def survey_of(rows: DaskRows, seed: int, most: int) -> tuple[Survey, list[int]]:
     """The first pass, and the number of the first row of every partition."""
     counts = rows.each(partial(_counts, counts_labels=not rows.is_number))
@@ -243,7 +233,7 @@ def survey_of(rows: DaskRows, seed: int, most: int) -> tuple[Survey, list[int]]:
     if rows.is_number:
         survey.targets = _Closed(_combined([one[1] for one in found]))  # type: ignore[assignment]
     sample = _joined(*(one[2] for one in found))
-    survey.sample = _Taken([sample.X, sample.y, sample.weights], n_rows)  # type: ignore[assignment]
+    survey.sample = Taken([sample.X, sample.y, sample.weights], n_rows)  # type: ignore[assignment]
     return survey, firsts
 
 
@@ -252,6 +242,10 @@ def fit_dask(estimator: Any, rows: DaskRows, budget: Budget, callbacks: tuple[Ca
     estimator._keep_columns()
     passes, seed = Passes(None, budget, callbacks), estimator._seed()  # type: ignore[arg-type]
     passes.tell(f"statistics of {len(rows.parts)} partitions", at_once=True)
+    if not isinstance(method_of(estimator.method), Learn):
+        raise NotAcceptedError(
+            f"method={estimator.method!r} does not take rows of Dask. Use method='learn', Rows, or a sample as arrays."
+        )
     survey, firsts = survey_of(rows, seed, _TOGETHER)
     keep_features(estimator, rows.names, survey.n_features)
     n_rows, moments = survey.n_rows, survey.moments()
