@@ -75,7 +75,7 @@ def on_dask(data: Path, address: str, target: str, **options: Any) -> OnDask:
     if options.pop("encode") or options.pop("impute"):
         raise InvalidInputError("--dask takes columns of numbers; encode and impute them first, or omit --dask.")
     try:
-        client = Client(address, timeout="10s")
+        client: Any = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"--dask {address}: there is no scheduler ({error}).") from error
     first = rows_in(data, target, **{name: value for name, value in options.items() if name != "impute"})
