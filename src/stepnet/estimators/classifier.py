@@ -20,7 +20,7 @@ from stepnet.certificate.result import Result
 from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.base import BaseStep
-from stepnet.estimators.dask_rows import comes_in_blocks
+from stepnet.estimators.dask_answers import comes_in_blocks
 from stepnet.estimators.survey import Survey
 from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of

@@ -19,14 +19,13 @@ from stepnet.bounds.row_groups import Groups, RowGroups
 from stepnet.certificate.tally import Tally
 from stepnet.certificate.verification import Verification
 from stepnet.errors import InvalidInputError, NotAcceptedError
+from stepnet.estimators.dask_answers import is_dask
 from stepnet.estimators.fit_rows import (
     Fitted,
     counted_result,
-    is_rows,
     keep,
     keep_features,
     learned_network,
-    nameless,
     sample_problem,
 )
 from stepnet.estimators.large import Passes, Suspects, conflicts_of, merged
@@ -50,16 +49,6 @@ _SAMPLE = 2**18  # rows of a place
 _ROUNDS = 25  # after each of which weights are averaged
 _SHARE = 2.0  # of the steps of one place, that all places make together
 _BUCKETS = 16  # of hashes
-
-
-def is_dask(X: Any) -> bool:
-    """Whether it is a collection of Dask, that is not computed yet."""
-    return hasattr(X, "__dask_graph__")
-
-
-def comes_in_blocks(X: Any) -> bool:
-    """Whether rows are Rows or a Dask collection."""
-    return is_rows(X) or is_dask(X)
 
 
 class Counts(NamedTuple):
@@ -373,34 +362,3 @@ def verify_dask(estimator: Any, rows: DaskRows) -> Verification:
     problem = replace(problem, dataset=estimator._piece_dataset(Piece(X, y, weights, "the sample", 0)))
     tally, _, bound = tallied(estimator, rows, estimator.network_, problem)
     return tally.verification(estimator.certificate_, bound)
-
-
-def lazily(estimator: Any, X: Any, answer: str, like: Any) -> Any:
-    """A Dask collection of what a method of the estimator says of the rows of another; ``like`` are some answers."""
-    estimator = estimator._without_rows()
-    if hasattr(X, "columns"):
-        return X.map_partitions(_frame_answers, estimator, answer, meta=_as_frame(like, None))
-    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-    if like.ndim == 1:
-        return X.map_blocks(_answers, estimator, answer, dtype=like.dtype, drop_axis=1)
-    return X.map_blocks(_answers, estimator, answer, dtype=like.dtype, chunks=(X.chunks[0], (like.shape[1],)))
-
-
-def _answers(X: Any, estimator: Any, answer: str) -> Any:
-    return getattr(estimator, answer)(np.asarray(X))
-
-
-def _frame_answers(frame: Any, estimator: Any, answer: str) -> Any:
-    names = getattr(estimator, "feature_names_in_", frame.columns)
-    rows = np.asarray(frame[list(names)])
-    twin = nameless(estimator)
-    found = getattr(twin, answer)(rows) if len(rows) else getattr(twin, answer)(np.zeros((1, len(names))))[:0]
-    return _as_frame(found, frame.index)
-
-
-def _as_frame(answers: Any, index: Any) -> Any:
-    import pandas
-
-    if answers.ndim == 1:
-        return pandas.Series(answers if index is not None else answers[:0], index=index, name="prediction")
-    return pandas.DataFrame(answers if index is not None else answers[:0], index=index)

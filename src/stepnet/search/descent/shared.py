@@ -24,11 +24,11 @@ from stepnet.search.descent.descent import (
     _has_complements,
     _is_wide,
     _settings,
-    _Targets,
     _training,
 )
 from stepnet.search.descent.kernel import Training, descend
 from stepnet.search.descent.layer_rule import LayerRule, layer_rules
+from stepnet.search.descent.targets import Targets
 
 
 class Course(NamedTuple):
@@ -63,11 +63,11 @@ class SharedDescent(NamedTuple):
         """With a share of the steps of a descent in one place."""
         options = options.for_(problem)
         n_steps = max(1, int(share * _settings(n_rows, problem.dataset.n_features, options).n_steps))
-        targets = _Targets.of(problem)
+        targets = Targets.of(problem)
         return cls(options, units, (targets.mean, targets.scale), n_rows, n_steps, seed)
 
-    def _begun(self, problem: Problem) -> tuple[_Targets, list[LayerRule], Training]:
-        targets = _Targets(None, *self.target_units)
+    def _begun(self, problem: Problem) -> tuple[Targets, list[LayerRule], Training]:
+        targets = Targets(None, *self.target_units)
         targets = targets._replace(values=targets.standardised(problem.dataset.y))
         layers = layer_rules(problem, *self.units, has_complements=_has_complements(problem))
         training = _training(problem, targets, layers, *self.units, np.random.default_rng(self.seed))
