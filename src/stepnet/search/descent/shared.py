@@ -8,6 +8,7 @@ or how often.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -91,11 +92,11 @@ class SharedDescent(NamedTuple):
         )
         rng = np.random.default_rng([self.seed, first, place])
         training.order[:] = rng.permutation(training.order)
-        if not _is_wide(problem) and not KERNELS.is_compiled:
+        is_wide, seed = _is_wide(problem), int(rng.integers(2**31))
+        if not is_wide and not KERNELS.is_compiled:
             KERNELS.compile()  # in numpy the same steps are rounded differently
-        make = in_numpy.descend if _is_wide(problem) else descend
-        with threadpool_limits(1, user_api="blas"):
-            n_averaged = make(training, settings, first, end, int(rng.integers(2**31)))
+        with threadpool_limits(1, user_api="blas") if is_wide else nullcontext():
+            n_averaged = (in_numpy.descend if is_wide else descend)(training, settings, first, end, seed)
         return Course(tuple(getattr(training, name) for name in _OF_COURSE), course.n_averaged + n_averaged)
 
     def network(self, problem: Problem, course: Course) -> Network:
