@@ -68,6 +68,9 @@ Memory = Annotated[
         help="Memory to use, such as 1GB; rows that do not fit, and patterns such as 'a/*.parquet', are read in blocks."
     ),
 ]
+Dask = Annotated[
+    str, typer.Option("--dask", help="Address of a Dask scheduler whose workers read the Parquet files and learn.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Config = Annotated[
     Path | None,

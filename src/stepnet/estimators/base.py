@@ -23,7 +23,8 @@ from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import require_same_data, verify, verify_without
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import HeldOut
-from stepnet.estimators.dask_rows import DaskRows, is_dask, lazily, verify_dask
+from stepnet.estimators.dask_answers import is_dask, lazily
+from stepnet.estimators.dask_rows import DaskRows, verify_dask
 from stepnet.estimators.fit_rows import each_block, is_rows, nameless, verify_rows
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
