@@ -45,6 +45,11 @@ if TYPE_CHECKING:
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
     from stepnet.proof_files.checked import verify_proof as verify_proof
+    from stepnet.reasons.counterfactual import counterfactual as counterfactual
+    from stepnet.reasons.explanation import explain as explain
+    from stepnet.reasons.importance import importance as importance
+    from stepnet.tables.grid import Grid as Grid
+    from stepnet.tables.rows import Rows as Rows
     from stepnet.tables.training import Table as Table
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
@@ -64,6 +69,7 @@ _WHERE = {
     "Exact": "stepnet.methods.exact",
     "FalsePositiveRate": "stepnet.problem.error_limits.limits",
     "FalsePositives": "stepnet.problem.error_limits.limits",
+    "Grid": "stepnet.tables.grid",
     "Hinge": "stepnet.problem.losses.hinge",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.model.network",
@@ -77,6 +83,7 @@ _WHERE = {
     "Prove": "stepnet.methods.prove",
     "Raises": "stepnet.problem.constraint",
     "Recall": "stepnet.problem.error_limits.limits",
+    "Rows": "stepnet.tables.rows",
     "Search": "stepnet.methods.search",
     "Squared": "stepnet.problem.losses.squared",
     "Staircase": "stepnet.model.activations.staircase",
@@ -88,6 +95,9 @@ _WHERE = {
     "StepRegressor": "stepnet.estimators.step_regressor",
     "StepScoreClassifier": "stepnet.estimators.step_score",
     "Table": "stepnet.tables.training",
+    "counterfactual": "stepnet.reasons.counterfactual",
+    "explain": "stepnet.reasons.explanation",
+    "importance": "stepnet.reasons.importance",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.estimators.widths",
@@ -96,12 +106,12 @@ _WHERE = {
     "warm_up": "stepnet.estimators.warm_up",
 }
 
-__all__ = [*_WHERE, "datasets"]
+__all__ = [*_WHERE, "datasets", "plot"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("stepnet.datasets")
+    if name in ("datasets", "plot"):
+        return importlib.import_module(f"stepnet.{name}")
     if name in _WHERE:
         value = getattr(importlib.import_module(_WHERE[name]), name)
         globals()[name] = value

@@ -14,10 +14,12 @@ from stepnet.bounds.scope import Scope
 from stepnet.certificate.result import Result
 from stepnet.errors import ModelFileError
 from stepnet.model.network import Network
+from stepnet.problem.accuracy import Accuracy
 from stepnet.problem.error_limits.demand import Statement
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
+from stepnet.runtime.notebooks import html_table
 from stepnet.uncertainty.sets import Uncertainty
 
 Status = Literal["OPTIMAL", "FEASIBLE", "LEARNED"]
@@ -176,6 +178,11 @@ class Certificate:
         margin = {"margin": _INFINITE} if self.margin == math.inf else {}
         return {field.name: getattr(self, field.name) for field in fields(self)} | parts | margin
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the printed certificate as a table."""
+        head, *lines = str(self).splitlines()
+        return html_table(head, (line.split(maxsplit=1) for line in lines))
+
     def in_words(self) -> dict[str, Any]:
         """For readers without stepnet: scopes and evidence as sentences."""
         words = {"scope": str(self.scope), "proof": self.proof, "claimed_by": self.claimed_by}
@@ -217,9 +224,9 @@ def _current(data: Any) -> Any:
     }
 
 
-def status_of(problem: Problem, loss: float, bound: float, *, is_learned: bool) -> Status:
+def status_of(accuracy: Accuracy, loss: float, bound: float, *, is_learned: bool) -> Status:
     """What the status of a certificate must be."""
-    if problem.accuracy.are_equal(loss, bound):
+    if accuracy.are_equal(loss, bound):
         return "OPTIMAL"
     return "LEARNED" if is_learned else "FEASIBLE"
 
@@ -232,7 +239,7 @@ def certify(problem: Problem, result: Result, budget: Budget | None = None) -> C
     """
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
-    status = status_of(problem, loss, bound, is_learned=result.is_learned)
+    status = status_of(problem.accuracy, loss, bound, is_learned=result.is_learned)
     dataset, fewest = problem.dataset, result.fewest or Bound()
     nominal_loss, fingerprint = problem.nominal.evaluate(result.network), dataset.fingerprint
     limits = statements_of(problem, result.network)

@@ -20,7 +20,10 @@ from stepnet.certificate.result import Result
 from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.cross_fit import held_out_values, unit_of
+from stepnet.estimators.dask_rows import comes_in_blocks
+from stepnet.estimators.reasons import Reasons
 from stepnet.estimators.risk import WithRisk
+from stepnet.estimators.survey import Survey
 from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.model.activations.registry import output_of
@@ -34,6 +37,7 @@ from stepnet.problem.problem import Problem
 from stepnet.problem.row_prints import RowPrints
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
+from stepnet.tables.rows import Piece
 
 PROBABILITIES = ("auto", "sigmoid", "isotonic", None)
 _ROWS_PER_WEIGHT = 20  # fewer rows per weight: the training loss is far below that of new rows
@@ -44,7 +48,7 @@ _CALIBRATED = 5_000  # rows are enough for one slope
 _LEARNED, _OTHER_UNITS = 0.8, 4.0  # slope of learned networks, and one that says that their values are no log odds
 
 
-class BaseStepClassifier(ClassifierMixin, WithRisk):  # type: ignore[misc]
+class BaseStepClassifier(ClassifierMixin, Reasons, WithRisk):  # type: ignore[misc]
     """A classifier whose predictions come from a step network."""
 
     classes_: NDArray[Any]
@@ -53,11 +57,15 @@ class BaseStepClassifier(ClassifierMixin, WithRisk):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of every row, exact."""
+        if comes_in_blocks(X):
+            return self._by_block(X, "predict")  # type: ignore[no-any-return]
         rows = self._new_rows(X)
         return np.asarray(self.classes_[self.network_.predict(rows)])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Positive exactly where ``classes_[1]`` is predicted; with more classes a column each, the largest wins."""
+        if comes_in_blocks(X):
+            return self._by_block(X, "decision_function")  # type: ignore[no-any-return]
         rows = self._new_rows(X)
         return self.network_.decision(rows)
 
@@ -71,6 +79,8 @@ class BaseStepClassifier(ClassifierMixin, WithRisk):  # type: ignore[misc]
         :meth:`with_threshold` the probabilities are those of before, and the class that is predicted may be the less
         probable one.
         """
+        if comes_in_blocks(X):
+            return self._by_block(X, "predict_proba")  # type: ignore[no-any-return]
         return self._known_calibration.probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -90,9 +100,12 @@ class BaseStepClassifier(ClassifierMixin, WithRisk):  # type: ignore[misc]
         return self.calibration_
 
     def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
-        self.calibration_ = self._calibration_of(result, problem, budget)
+        self._calibrate(result, problem, budget)
         self.row_prints_ = RowPrints.of(problem.dataset.X)
         super()._keep(result, problem, budget)  # last, since it states how long the fit took
+
+    def _calibrate(self, result: Result, problem: Problem, budget: Budget) -> None:
+        self.calibration_ = self._calibration_of(result, problem, budget)
 
     def _calibration_of(self, result: Result, problem: Problem, budget: Budget) -> Calibration | Isotonic | None:
         """As ``probability`` says."""
@@ -232,6 +245,53 @@ class BaseStepClassifier(ClassifierMixin, WithRisk):  # type: ignore[misc]
         assert dataset.places is not None
         counted = CountedRows(rows, codes, self.classes_, row_weights, dataset.places, dataset.n_rows, self._names())
         return replace(problem, constraints=problem.constraints.for_rows(counted))
+
+    # Rows that come block by block.
+
+    _factors: dict[Any, float] | None = None  # weights of the classes of all rows
+
+    @property
+    def _needs_counts(self) -> bool:
+        return isinstance(self.class_weight, str)
+
+    _mean_target = None
+
+    def _keep_survey(self, survey: Survey) -> None:
+        self._keep_targets(survey.classes, None)
+        self._keep_factors(survey)
+
+    def _keep_factors(self, survey: Survey) -> None:
+        if self.class_weight is None:
+            self._factors = None
+            return
+        labels = sorted(survey.labels)
+        factors = _class_factors(self.class_weight, np.array(labels))
+        if isinstance(self.class_weight, str):  # as scikit-learn does, with the rows of weight 0
+            factors = survey.n_all / (len(labels) * np.array([float(survey.labels[label]) for label in labels]))
+        self._factors = dict(zip(labels, factors.tolist(), strict=True))
+
+    def _with_survey(self, survey: Survey) -> Self:
+        """A copy that knows how often classes come in all rows."""
+        twin = copy.copy(self)
+        twin._keep_factors(survey)
+        return twin
+
+    def _piece_dataset(self, piece: Piece) -> Dataset:
+        """Codes and weights of some rows; nothing is merged or sorted."""
+        piece = piece.counted
+        X, y, weights = piece.X, piece.y, np.ones(len(piece.X)) if piece.weights is None else piece.weights
+        factors = self._factors
+        if factors is None and isinstance(self.class_weight, dict):
+            factors = self.class_weight
+        if factors is not None:
+            labels, places = np.unique(y, return_inverse=True)
+            weights = weights * np.array([factors.get(label, 1.0) for label in labels.tolist()])[places]
+            if not (kept := weights > 0).all():
+                X, y, weights = X[kept], y[kept], weights[kept]
+        try:
+            return Dataset(X, _codes(y, self.classes_, None).astype(np.int16), weights)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{piece.where}: {error}") from error
 
     def _all_weights(self, y: Any, weights: Any) -> Any:
         """The weights of the rows times those of their classes."""

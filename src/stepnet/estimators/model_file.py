@@ -107,6 +107,7 @@ def _content(estimator: BaseStep) -> dict[str, Any]:
         "n_features": estimator.n_features_in_,
         "feature_names": getattr(estimator, "feature_names_in_", np.array(names, dtype=object)).tolist() or None,
         "columns": None if columns is None else columns.to_list(),
+        "ranges": getattr(estimator, "ranges_", None),
         "network": estimator.network_.to_dict(),
         "calibration": None if (known := getattr(estimator, "calibration_", None)) is None else known.to_dict(),
         "rows": None if (prints := getattr(estimator, "row_prints_", None)) is None else prints.to_dict(),
@@ -158,6 +159,8 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
         if len(names) != network.n_features:
             raise ModelFileError("the feature names do not match the network")
         estimator.feature_names_in_ = np.array(names, dtype=object)
+    if content.get("ranges") is not None:  # not in files of earlier versions
+        estimator.ranges_ = _ranges(content["ranges"], network.n_features)
     if content["columns"] is not None:
         estimator.columns_ = Columns.from_list(content["columns"])
         features = estimator.columns_.features
@@ -169,6 +172,13 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
         certificate |= {"margin": np.inf}
     estimator.certificate_ = Certificate.from_dict(certificate)
     return estimator
+
+
+def _ranges(plain: Any, n_features: int) -> tuple[tuple[float, float, bool], ...]:
+    found = tuple((float(low), float(high), bool(is_whole)) for low, high, is_whole in plain)
+    if len(found) != n_features or not all(-np.inf < low <= high < np.inf for low, high, _ in found):
+        raise ModelFileError("the ranges do not match the features")
+    return found
 
 
 def _calibration(plain: Any, network: Network) -> Calibration | Isotonic | None:

@@ -26,6 +26,8 @@ def how_good(report: Report) -> Section:
         parts[0] = _with(parts[0], "Every row counts once here; the loss of the certificate counts rows by weight.")
     if report.n_seen and report.test is not None:
         parts[-1] = _with(parts[-1], _seen(report.n_seen, report.test, report.unseen))
+    if report.certificate.limits:
+        parts.append(Part("Limits on errors", (_limits(report),)))
     if report.risk is not None:
         parts.append(Part("New rows", tuple(_risk(report.risk))))
     parts.append(Part("Margins", tuple(_margins(report))))
@@ -36,6 +38,12 @@ def how_good(report: Report) -> Section:
     if given == ["training"]:
         lead += " Only rows that it was not trained on show how good it is on new ones."
     return Section("good", "How good it is", lead, tuple(parts))
+
+
+def _limits(report: Report) -> TableBlock:
+    """What was demanded of the training rows, and what holds exactly."""
+    lines = [[one.name, one.demanded, one.value_in_words] for one in report.certificate.limits]
+    return table("Demanded of the training rows", ["limit", "demanded", "exact value"], lines, (0, 1, 2))
 
 
 def _risk(risk: Risk) -> Iterator[Block]:
