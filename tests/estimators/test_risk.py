@@ -84,6 +84,14 @@ def test_wrong_rows_are_refused_in_words(model: Any) -> None:
         clf.risk(X, y, repeated="hide")
 
 
+def test_a_model_knows_the_rows_of_all_batches() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    clf = StepClassifier(hidden=(2,), random_state=0).partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
+    assert clf.row_prints_.know(X).all()
+    assert not clf.row_prints_.know(X + 1).any()
+
+
 def test_of_many_rows_the_smallest_hashes_are_kept_and_no_other_row_is_called_known() -> None:
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(60_000, 2))
