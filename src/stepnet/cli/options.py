@@ -46,6 +46,7 @@ ClassWeight = Annotated[
     list[str] | None,
     typer.Option(help="balanced, or CLASS=NUMBER, the weight of a class (default 1); may be repeated."),
 ]
+Probability = Annotated[str, typer.Option(help="How values become probabilities: auto, sigmoid, isotonic or none.")]
 Sparsity = Annotated[str, typer.Option(help="Most non-zero weights: 20 in total, 15,5 by layer, or fewest.")]
 Raises = Annotated[list[str] | None, typer.Option(help="Column that may only raise the score; may be repeated.")]
 Lowers = Annotated[list[str] | None, typer.Option(help="Column that may only lower the score; may be repeated.")]

@@ -22,6 +22,7 @@ from stepnet.cli.inputs import (
     hidden_of,
     method_of,
     numbers_of,
+    probability_of,
     require_two_classes,
     sparsity_of,
     threshold_of,
@@ -82,6 +83,7 @@ def fit(
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
     class_weight: options.ClassWeight = None,
+    probability: options.Probability = "auto",
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
@@ -137,6 +139,7 @@ def fit(
         raise InvalidInputError("--class-weight is for classes; --task regression predicts numbers. Omit one of them.")
     if not is_regression:
         parameters |= {"output": output, "class_weight": class_weight_of(class_weight, labels_of(rows))}
+        parameters["probability"] = probability_of(probability)
     estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(**parameters)
     given: Any = {} if is_stream(rows) else {"checkpoint": checkpoint, "resume": resume}
     is_interrupted = (fit_streamed if is_stream(rows) else fit_shown)(estimator, rows, out, **given)

@@ -108,8 +108,8 @@ class WithRisk(BaseStep):
         prints = getattr(self, "row_prints_", None)
         if prints is None:
             raise InvalidInputError(
-                "this model is from a file of an earlier version, which does not tell training rows from others. Fit "
-                "it again."
+                "this model does not know its training rows: it is from a file of an earlier version, or was learned "
+                "from a file block by block. Fit it again, on rows in memory."
             )
         return prints.know(rows)
 
