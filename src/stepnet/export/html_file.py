@@ -96,7 +96,7 @@ def _content(estimator: Any, described: Described, fields: list[dict[str, Any]])
     """What the script computes with."""
     first = described.unscaled.layers[0]
     ends = first.thresholds.reshape(first.width, -1)
-    calibration = getattr(estimator, "calibration_", None)
+    calibration: Any = getattr(estimator, "calibration_", None)
     has_slope = hasattr(calibration, "slope") and hasattr(calibration, "offsets")
     shown = {"slope": calibration.slope, "offsets": list(calibration.offsets)} if has_slope else None
     last = described.network.layers[-1]

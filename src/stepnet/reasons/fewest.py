@@ -57,7 +57,7 @@ def _in_order(costs: Floats, features: Ints) -> Iterator[tuple[float, Ints]]:
     """All sets of the features, the cheapest first."""
     order = features[np.argsort(costs[features], kind="stable")]
     prices = costs[order].tolist()
-    heap = [(prices[0], (0,))] if len(order) else []
+    heap: list[tuple[float, tuple[int, ...]]] = [(prices[0], (0,))] if len(order) else []
     while heap:
         cost, places = heapq.heappop(heap)
         yield cost, order[list(places)]
