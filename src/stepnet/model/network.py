@@ -8,6 +8,8 @@ number, independent of rounding in float64.
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -310,6 +312,65 @@ class Network:
         except (KeyError, TypeError, ValueError, InvalidInputError) as error:
             raise ModelFileError(f"the network in the file is damaged ({error}).") from error
 
+    @classmethod
+    def from_layers(cls, layers: Sequence[Any]) -> Network:
+        """A network from arrays, such as the weights of a binarised network trained elsewhere.
+
+        Parameters
+        ----------
+        layers : sequence
+            From the inputs to the output, each a tuple (weights, thresholds, activation) or a dictionary with some of
+
+            - ``weights``: one row per neuron, an array or a sparse matrix; a first layer with a ``batch_norm`` may
+              have none, then it normalises the features;
+            - ``bias`` or ``thresholds``: added to the sums, or subtracted;
+            - ``batch_norm``: (gamma, beta, mean, variance, epsilon), after the bias. A normalised sign is a threshold
+              with a direction, and it is computed in rational numbers: over bits no answer is rounded;
+            - ``activation``: "step" (default), "sign", a Staircase, and for the last layer "argmax" or "identity";
+            - ``zero``: what a step or sign of 0 is, 1 (default), -1 or, for a sign, 0.
+
+        Where a number of the network has to be rounded to float64, a warning says so.
+
+        Examples
+        --------
+        >>> from stepnet import Network
+        >>> normalised = ([1, -2], [0, 1], [0.5, 0], [4, 1], 0)
+        >>> hidden = {"weights": [[1, -1], [1, 1]], "batch_norm": normalised, "activation": "sign"}
+        >>> network = Network.from_layers([hidden, {"weights": [[1, 1], [1, -1]], "activation": "argmax"}])
+        >>> network.predict([[1.0, 0.0], [0.0, 1.0]]).tolist()
+        [1, 0]
+        """
+        from stepnet.model.foreign.arrays import network_of
+
+        network, notes = network_of(layers)
+        _warn_of(notes)
+        return network
+
+    @classmethod
+    def from_onnx(cls, path: str | os.PathLike[str], *, output: str | None = None, zero: int | None = None) -> Network:
+        """The network of an ONNX file, for files whose numbers become steps: Sign, Greater, Where and the like.
+
+        The answers are those of the file in exact arithmetic. Convolutions become sparse layers, batch normalisation
+        and pools are folded into neurons. A network that stepnet exported is read back as it was.
+
+        Parameters
+        ----------
+        path : path
+        output : "argmax", optional
+            Let the answer be the place of the largest output, where the file ends with the outputs themselves. By
+            default the answers are those of the file.
+        zero : -1, 0 or 1, optional
+            What a Sign of 0 is. In ONNX it is 0, which takes two neurons for each Sign on sums that can be 0.
+
+        Where a number of the network has to be rounded to float64, or differs from the file as asked, a warning says
+        so. A file that cannot be read raises a ModelFileError that names the operator.
+        """
+        from stepnet.model.foreign.onnx_file import read_onnx
+
+        found = read_onnx(path, output=output, zero=zero)
+        _warn_of(found.notes)
+        return found.network
+
     def forward(self, rows: Floats) -> Iterator[tuple[Floats, Levels]]:
         """The values ``w·h - t`` for the first threshold, and the exact levels, layer by layer."""
         signals = rows
@@ -340,6 +401,11 @@ class Network:
         n_rows = n_rows or max(1, _CHUNK // max(*self.widths, self.n_features))
         for first in range(0, max(len(X), 1), n_rows):
             yield np.asarray(X[first : first + n_rows], dtype=np.float64)
+
+
+def _warn_of(notes: Sequence[str]) -> None:
+    if notes:
+        warnings.warn(f"the network differs from what was read: {'; '.join(notes)}.", stacklevel=3)
 
 
 def _stored(matrix: Weights) -> Weights:
