@@ -163,7 +163,10 @@ BAD = {
     ),
     "model": (["predict", "damaged.json", "xor.csv"], "damaged"),
     "no model": (["predict", "none.json", "xor.csv"], "cannot read"),
-    "format": (["export", "xor.csv", "--target", "mood", "--to", "pdf"], "choose c, onnx, json, rules, mps, lp"),
+    "format": (
+        ["export", "xor.csv", "--target", "mood", "--to", "pdf"],
+        "choose c, onnx, json, rules, sql, html, tex, markdown, mps, lp",
+    ),
     "no features": (["fit", "only.csv", "--target", "y"], "no column beside y"),
     "negative weights": (
         ["fit", "minus.csv", "--target", "y", "--sample-weight", "w"],
