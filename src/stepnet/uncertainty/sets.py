@@ -28,6 +28,7 @@ class Uncertainty(ABC):
 
     radius: float
     has_radius: bool  # whether rows may have different radii
+    is_discrete = False  # whether features move by whole steps only
 
     @abstractmethod
     def require(self, n_features: int) -> None:
@@ -129,6 +130,11 @@ class Uncertainty(ABC):
 
 def checked_radii(uncertainty: Uncertainty, radius: object, n_rows: int) -> Floats:
     """One radius per row, from the set or from the user."""
+    if uncertainty.is_discrete:
+        raise InvalidInputError(
+            "attacks take a Ball with integer=True or step=; training takes the whole ball. Leave them out: what holds "
+            "for all perturbations holds for whole ones."
+        )
     if radius is None:
         return np.full(n_rows, uncertainty.radius)
     if not uncertainty.has_radius:
