@@ -164,3 +164,31 @@ def test_training_takes_whole_balls_only():
 def test_numbers_cannot_be_attacked():
     network = Network((Layer([[1.0]], [1.0]),))
     assert DiscreteAdversary(network, Ball("linf", integer=True)).attack(np.zeros(1)).radius == 1.0
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_categories_move_together(norm):
+    rng = np.random.default_rng(6)
+    places = np.array([[*kind, a, b] for kind in np.eye(3) for a in range(3) for b in range(3)])
+    for _ in range(15):
+        network = whole_network(rng, 5, rng.integers(2, 5, 1), 2)
+        row = places[rng.integers(len(places))]
+        wrong = places[network.predict(places) != network.predict(row[None])]
+        moves = (wrong - row).astype(int)
+        moves[:, :3] = np.maximum(moves[:, :3], 0)  # the new category counts
+        best = units(norm, moves).min() if len(moves) else np.inf
+        found = attack(network, row[None], norm=norm, integer=True, low=0, high=2, groups=[[0, 1, 2]])
+        assert found.are_complete.all()
+        assert found.radii[0] == found.sizes[0] == (np.sqrt(best) if norm == "l2" else best)
+        if np.isfinite(best):
+            assert (found.points[0] == places).all(axis=1).any()
+
+
+def test_groups_must_be_categories():
+    network = Network((Layer([[1.0, 1.0]], [1.0]), Layer([[1.0]], [0.5])))
+    with pytest.raises(InvalidInputError, match="one 1 and zeros"):
+        attack(network, [[0.0, 0.0]], integer=True, groups=[[0, 1]])
+    with pytest.raises(InvalidInputError, match="overlap"):
+        attack(network, [[0.0, 1.0]], integer=True, groups=[[0, 1], [1]])
+    with pytest.raises(InvalidInputError, match="integer=True"):
+        attack(network, [[0.0, 1.0]], groups=[[0, 1]])

@@ -30,7 +30,7 @@ def meets(found):
 
 
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("widths", [(5,), (15,), (30,), (8, 6), (12, 8, 4)])
+@pytest.mark.parametrize("widths", [(5,), (25,), (8, 6), (6, 5, 4)])
 def test_what_is_complete_meets(norm, widths):
     rng = np.random.default_rng(len(widths) + widths[0])
     n_complete = 0
@@ -73,7 +73,7 @@ def test_no_move_inside_a_radius_changes_an_answer_finished_or_not(norm):
     ball = Ball(norm)
     for widths in ((20,), (10, 6)):
         network = random_network(rng, 4, widths)
-        X = rng.normal(size=(6, 4)) * 2
+        X = rng.normal(size=(3, 4)) * 2
         answers = network.predict(X)
         for most_nodes in (0, 10, 2000):
             for row, answer in zip(X, answers, strict=True):
@@ -99,10 +99,10 @@ def test_a_radius_is_decided_as_the_smallest_perturbation_says(norm):
 
 def test_limits_leave_intervals():
     rng = np.random.default_rng(3)
-    network, X = random_network(rng, 6, (60,)), rng.normal(size=(12, 6))
-    whole = attack(network, X, norm="l1", n_jobs=1)
-    assert whole.stop_reason is None or not whole.are_complete.all()
-    for limit in (1e-9, 0.5):
+    network, X = random_network(rng, 6, (40,)), rng.normal(size=(5, 6))
+    whole = attack(network, X, norm="l1")
+    assert whole.stop_reason is None
+    for limit in (1e-9, 0.2):
         part = attack(network, X, norm="l1", time_limit=limit)
         assert (part.radii <= whole.sizes * (1 + 1e-9)).all()
         assert (part.sizes >= whole.radii).all()

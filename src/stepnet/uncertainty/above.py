@@ -36,7 +36,7 @@ class Above:
         last, (least, most) = self.layers[-1], self._below(-1, low, high)
         return last.activation.could_miss(last.weights, last.thresholds, least, most, classes)
 
-    def valueranges_of(self, low: Ints, high: Ints) -> tuple[Floats, Floats]:
+    def value_ranges(self, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         """The smallest and largest ``w·h - t`` of the last layer."""
         last, (least, most) = self.layers[-1], self._below(-1, low, high)
         bottom, top = ranges_of_sums(last.weights, least, most)
@@ -51,7 +51,7 @@ class Above:
         """The smallest and largest inputs of layer k."""
         least, most = ranges_of(self.first, low, high)
         for layer in self.layers[:k]:
-            low, high = layer.activation.levelranges_of(layer.weights, layer.thresholds, least, most)
+            low, high = layer.activation.level_ranges(layer.weights, layer.thresholds, least, most)
             least, most = ranges_of(layer, low, high)
         return least, most
 

@@ -95,6 +95,7 @@ def attack(
     high: Any = None,
     integer: bool = False,
     step: Any = None,
+    groups: Any = None,
     radius: float | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = 1,
@@ -116,7 +117,7 @@ def attack(
         the model count as true.
     norm : "l1", "l2" or "linf"
         With ``integer`` or ``step`` also ``"l0"``, the number of features that move.
-    scale, low, high, integer, step
+    scale, low, high, integer, step, groups
         As in :class:`~stepnet.uncertainty.ball.Ball`.
     radius : float, optional
         Only decide whether a perturbation up to this size changes the answer, which is easier: ``certified(radius)``
@@ -143,14 +144,14 @@ def attack(
         estimator = unpacked(model)
         columns = getattr(estimator, "columns_", None)
         before = X if columns is None else columns.before_operations(cells_of(X), "X")
-        moves: dict[str, Any] = {"integer": integer, "step": step}
+        moves: dict[str, Any] = {"integer": integer, "step": step, "groups": groups}
         return attack_before(estimator, before, y, norm=norm, scale=scale, low=low, high=high, **moves, **options)
     network: Network = getattr(model, "network_", model)
     if not isinstance(network, Network):
         raise InvalidInputError(f"attack() needs a Network or a fitted estimator; got {type(model).__name__}.")
     rows = _rows(X, network)
     budget = _budget(n_jobs, time_limit, radius)
-    ball = Ball(norm, scale=scale, low=low, high=high, integer=integer, step=step)
+    ball = Ball(norm, scale=scale, low=low, high=high, integer=integer, step=step, groups=groups)
     adversary = DiscreteAdversary(network, ball) if ball.is_discrete else Adversary(network, ball)
     codes = network.predict(rows) if y is None else _codes(model, y, len(rows))
     # Equal rows of one class are attacked once.
@@ -207,6 +208,7 @@ def attack_before(
     high: Any = None,
     step: Any = None,
     integer: bool = False,
+    groups: Any = None,
     **options: Any,
 ) -> Attacks:
     """As :func:`attack`, for rows, perturbations and points in the units that features have before they are scaled.
@@ -215,7 +217,7 @@ def attack_before(
     """
     columns = getattr(estimator, "columns_", None)
     if columns is None or not columns.has_arithmetic:
-        options |= {"step": step, "integer": integer}
+        options |= {"step": step, "integer": integer, "groups": groups}
         return attack(estimator, before, y, scale=scale, low=low, high=high, **options)
     if integer or step is not None:
         raise InvalidInputError(

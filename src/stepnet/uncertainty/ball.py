@@ -43,6 +43,9 @@ class Ball(Uncertainty):
     step : sequence of float or float, optional
         Features move by whole multiples of these; ``integer=True`` is ``step=1``. A feature of zeros and ones has the
         range 0 to 1 and the step 1.
+    groups : sequence of sequences of int, optional
+        Features that encode one category each (one of them is 1, the others are 0) move together, to another category;
+        that counts as one feature that moves by 1. For balls with whole steps.
     """
 
     norm: str = "linf"
@@ -53,6 +56,7 @@ class Ball(Uncertainty):
     transform: tuple[tuple[float, ...], ...] | None = None
     integer: bool = False
     step: tuple[float, ...] | float | None = None
+    groups: tuple[tuple[int, ...], ...] | None = None
 
     has_radius = True
 
@@ -86,6 +90,13 @@ class Ball(Uncertainty):
             raise InvalidInputError(f"step={self.step!r} must be whole numbers where integer=True.")
         if self.norm == "l0" and not self.is_discrete:
             raise InvalidInputError("norm='l0' counts features that move by whole steps; give integer=True or step=.")
+        if self.groups is not None:
+            object.__setattr__(self, "groups", tuple(tuple(int(one) for one in group) for group in self.groups))
+            members = [one for group in self.groups or () for one in group]
+            if not self.is_discrete or len(set(members)) < len(members):
+                raise InvalidInputError(
+                    "groups= must not overlap, and need integer=True: categories move by whole steps."
+                )
         if self.transform is not None and self.is_discrete:
             raise InvalidInputError("features of a ball with a transform do not move by steps; use scale=.")
 

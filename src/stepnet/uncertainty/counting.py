@@ -76,6 +76,11 @@ class Counting:
         loose = np.flatnonzero(self.low[: len(self.T)] < self.high[: len(self.T)])
         moved = np.flatnonzero((self.W[loose] != 0).any(axis=0) & (low < high))
         moves = {int(one): self.model.new_int_var(int(low[one]), int(high[one]), "") for one in moved}
+        for group in self.lattice.groups:
+            for feature in group.tolist():
+                if feature not in moves:
+                    moves[feature] = self.model.new_int_var(int(low[feature]), int(high[feature]), "")
+            self.model.add(sum(moves[feature] for feature in group.tolist()) == 0)
         self._first(loose, moves)
         for k in range(len(self.circuit.sums)):
             self._above(k)
@@ -169,6 +174,8 @@ class Counting:
         terms, costs = [], []
         for feature, move in moves.items():
             low, high = int(lattice.lowest[feature]), int(lattice.highest[feature])
+            if lattice.in_group[feature] and high <= 0:
+                continue  # of a group that moves, the new category counts
             largest = min(max(-low, high), self.most)
             if lattice.norm == "l0":
                 term = model.new_bool_var("")

@@ -116,7 +116,7 @@ class Decision:
         circuit, answer = target.circuit, target.answer
         self.rivals: list[Rival | None] = [None]
         if circuit.could_miss(low[None], high[None], answer)[0]:
-            self.rivals = [*(circuit.rivals(answer) or [None])]
+            self.rivals = [*(circuit.rivals(answer) or self.rivals)]
             for number in range(len(self.rivals)):
                 self._push(number, np.inf, low, high)
 

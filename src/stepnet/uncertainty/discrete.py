@@ -86,7 +86,7 @@ class _Search:
     def _sides(self, row: Floats) -> Sides:
         levels = self.adversary.network.levels(row[None])[0][0]
         n_thresholds = len(self.T) // len(levels)
-        return (levels[:, None] > np.arange(n_thresholds)).astype(np.int8).ravel()
+        return np.asarray(levels[:, None] > np.arange(n_thresholds), dtype=np.int8).ravel()
 
     @property
     def is_closed(self) -> bool:
@@ -151,6 +151,7 @@ class _Search:
 
     def offer(self, moves: Ints) -> None:
         """Take the smallest of these moves that changes the answer."""
+        moves = moves[self.lattice.allows(moves)]
         points = self.lattice.points(moves)
         if not len(points):
             return

@@ -15,7 +15,7 @@ from functools import reduce
 import numpy as np
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.arithmetic import Floats, Ints
+from stepnet.model.arithmetic import Bools, Floats, Ints
 from stepnet.uncertainty.ball import Ball
 
 _MOST_UNITS = 1 << 30  # of one step
@@ -36,6 +36,19 @@ class Lattice:
         if self.norm == "l0" and (np.minimum(self.lowest, -self.highest) <= -_FARTHEST).any():
             raise InvalidInputError("norm='l0' needs a range for every feature: give low= and high=.")
         self.costs, self.unit = self._units(ball.scales(n))
+        self.groups = [np.array(group) for group in ball.groups or ()]
+        self.in_group = np.zeros(n, dtype=bool)
+        for group in self.groups:
+            if (
+                (group < 0).any()
+                or (group >= n).any()
+                or sorted(row[group].tolist()) != [0.0] * (len(group) - 1) + [1.0]
+            ):
+                raise InvalidInputError(
+                    f"the features {group.tolist()} of a group must be one 1 and zeros otherwise in every row."
+                )
+            self.in_group[group] = True
+            self.lowest[group], self.highest[group] = -row[group], 1 - row[group]
 
     def _whole(self, room: Floats) -> Ints:
         """How many steps fit."""
@@ -66,8 +79,14 @@ class Lattice:
         square = (Fraction(size) / self.unit) ** (2 if self.norm == "l2" else 1)
         return math.floor(square)
 
+    def allows(self, moves: Ints) -> Bools:
+        """Whether every group is still one category, for each row of moves within the limits."""
+        sums = [moves[:, group].sum(axis=1) == 0 for group in self.groups]
+        return np.asarray(np.all(sums, axis=0) if sums else np.ones(len(moves), dtype=bool))
+
     def units(self, moves: Ints) -> Ints:
-        """k of each row of moves, exact."""
+        """k of each row of moves, exact; of a group that moves, the new category counts."""
+        moves = np.where(self.in_group, np.maximum(moves, 0), moves)
         sizes = np.abs(moves) * self.costs
         if self.norm == "linf":
             return np.asarray(sizes.max(axis=-1))
@@ -89,6 +108,8 @@ class Lattice:
         ends = []
         for sign in (1.0, -1.0):
             gains = np.maximum(sign * weights * (self.steps * high), sign * weights * (self.steps * low))
+            grouped = gains[:, self.in_group].sum(axis=1)  # taken as free: an old category costs nothing
+            gains = np.where(self.in_group, 0.0, gains)
             whole = gains.sum(axis=1)
             if self.norm == "l0":
                 whole = np.sort(gains, axis=1)[:, max(0, gains.shape[1] - k) :].sum(axis=1)
@@ -98,7 +119,7 @@ class Lattice:
             elif self.norm == "l2":
                 rates = np.where(gains > 0, np.abs(weights) * self.steps / self.costs, 0.0)
                 whole = np.minimum(whole, np.sqrt((rates * rates).sum(axis=1) * k))
-            ends.append(whole)
+            ends.append(whole + grouped)
         return ends[0], ends[1]
 
     def points(self, moves: Ints) -> Floats:

@@ -32,6 +32,7 @@ from stepnet.uncertainty.hyperplanes import Hyperplanes, Sides
 
 _LOOSE = 1e-12  # relative to the size of a row
 _UNIT = 2.0**-52
+_MOST_CUTS = 150
 _ROUNDS, _OUTSIDE = 6, 1e-7  # cuts of a round norm at a node, and how far outside it a point is not worth a cut
 
 
@@ -148,6 +149,7 @@ class Relaxation:
 
     def _program(self) -> None:
         """Columns u (twice, if their absolute values are added), then bits."""
+        self.n_cuts = 0
         self.is_split = self.ball.measure.name == "l1"
         A_u = np.hstack([self.A_u, -self.A_u]) if self.is_split else self.A_u
         rows = sparse.csr_array(sparse.hstack([sparse.csr_array(A_u), self.A_b]))
@@ -240,6 +242,11 @@ class Relaxation:
         size = float(np.linalg.norm(u))
         if size <= 1 + _OUTSIDE:
             return False
+        if self.n_cuts == _MOST_CUTS:  # those that are still needed come again
+            rows = np.arange(len(self.b), len(self.b) + self.n_cuts, dtype=np.int32)
+            self.solver.deleteRows(len(rows), rows)
+            self.n_cuts = 0
+        self.n_cuts += 1
         columns = np.arange(self.n, dtype=np.int32)
         self.solver.addRow(-(1 + _LOOSE), np.inf, self.n, columns, -u / size)
         return True

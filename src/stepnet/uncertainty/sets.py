@@ -28,7 +28,11 @@ class Uncertainty(ABC):
 
     radius: float
     has_radius: bool  # whether rows may have different radii
-    is_discrete = False  # whether features move by whole steps only
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether features move by whole steps only."""
+        return False
 
     @abstractmethod
     def require(self, n_features: int) -> None:
