@@ -204,6 +204,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                     f"uncertainty={self.uncertainty!r} must be a set such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
+            if self.uncertainty.is_discrete:
+                raise InvalidInputError(
+                    "whole steps (integer=True, step=) are for attacks; training takes the whole ball. Leave them out: "
+                    "what holds for all perturbations holds for whole ones."
+                )
         return Problem(dataset, architecture, loss_of(self.loss, task), constraints, self.uncertainty)
 
     def _keep_columns(self) -> None:

@@ -15,15 +15,17 @@ candidate, which an exact forward pass confirms.
 from __future__ import annotations
 
 import importlib.util
+import math
 import os
 from collections.abc import Callable
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from stepnet.model.arithmetic import Floats, Ints
+from stepnet.model.arithmetic import Floats, Ints, exact_dot
 from stepnet.solvers.backends.base import run_stoppable
 from stepnet.uncertainty.circuit import Circuit
 from stepnet.uncertainty.hyperplanes import Sides
@@ -110,26 +112,19 @@ class Counting:
 
     def _first(self, loose: Ints, moves: dict[int, Any]) -> None:
         lattice = self.lattice
-        away = self.T - self.W @ lattice.row
-        sizes = np.abs(self.W) @ np.abs(lattice.row) + np.abs(self.T)
         features = np.array(sorted(moves), dtype=np.int64)
-        largest = np.maximum(np.abs(lattice.limits(self.most)[0]), np.abs(lattice.limits(self.most)[1]))[features]
+        largest = np.maximum(*np.abs(lattice.limits(self.most)))[features]
         for j in loose.tolist():
             weights = self.W[j, features] * lattice.steps[features]
-            error = len(lattice.row) * 2.0**-52 * float(sizes[j])
             used = np.flatnonzero(weights)
-            variables = [moves[int(features[one])] for one in used]
-            self._reify(self.bits[j], variables, weights[used], largest[used], float(away[j]), error)
-
-    def _reify(self, bit: Any, variables: list[Any], weights: Floats, largest: Ints, goal: float, error: float) -> None:
-        """bit = 1: Σ weights · variables >= goal; bit = 0: < goal."""
-        whole, factor, slack = _whole(weights, largest)
-        total = self.cp.LinearExpr.weighted_sum(variables, whole.tolist())
-        slack = slack + error * factor
-        reached = int(np.ceil(goal * factor - slack))
-        missed = int(np.ceil(goal * factor)) - 1 if slack == 0 else int(np.floor(goal * factor + slack))
-        self.model.add(total >= reached).only_enforce_if(bit)
-        self.model.add(total <= missed).only_enforce_if(~bit)
+            whole, factor, slack = _whole(weights[used], largest[used])
+            total = self.cp.LinearExpr.weighted_sum([moves[int(features[one])] for one in used], whole.tolist())
+            goal = (Fraction(self.T[j]) - exact_dot(lattice.row, self.W[j])) * Fraction(factor)
+            reached, missed = math.ceil(goal), math.ceil(goal) - 1
+            if slack:
+                reached, missed = math.ceil(goal - Fraction(slack)), math.floor(goal + Fraction(slack))
+            self.model.add(total >= reached).only_enforce_if(self.bits[j])
+            self.model.add(total <= missed).only_enforce_if(~self.bits[j])
 
     def _above(self, k: int) -> None:
         sums, below, own = self.circuit.sums[k], self.circuit.part(k), self.circuit.part(k + 1)

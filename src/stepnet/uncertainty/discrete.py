@@ -78,6 +78,7 @@ class _Search:
         self.T = first.thresholds.ravel()
         self.now = self._sides(row)
         self.wanted = None if radius is None else self.lattice.units_below(radius)
+        self.limit = min(self.lattice.most_units, _FARTHEST)
         self.least: float = 1
         self.best: float = np.inf
         self.point: Floats | None = None
@@ -137,7 +138,7 @@ class _Search:
         """By intervals: the smallest number of units that could change the answer."""
         yes = 1
         while not self.could(yes):
-            if yes > _FARTHEST:
+            if yes >= self.limit:
                 self.least = np.inf
                 return
             yes *= 2
@@ -242,7 +243,7 @@ class _Search:
                 self.offer(moves[self.lattice.units(moves) <= k])
                 if self.best <= k:
                     break
-            self.least = k if self.best <= k else k + 1
+            self.least = k if self.best <= k else k + 1 if k < self.limit else np.inf
 
     def count(self, should_stop: Callable[[], bool]) -> None:
         """What is left, as a program of whole numbers."""
@@ -252,7 +253,7 @@ class _Search:
         k = int(self.least)
         while not self.is_closed and not should_stop():
             # In ℓ∞ a radius is decided at a time: its program is much smaller. Elsewhere the size is minimised.
-            most = k if self.lattice.norm == "linf" else int(min(self.most, _FARTHEST))
+            most = k if self.lattice.norm == "linf" else int(min(self.most, self.limit))
             low, high = self.lattice.limits(most)
             program = counting(self.circuit, self.lattice, self.W, self.T, self.ranges(most), most, self.answer)
             found = program.solve(low, high, k, should_stop)
@@ -262,7 +263,8 @@ class _Search:
                 if self.best == before:
                     return  # rounding: the point does not do what the program says
             if found.least > self.least:
-                self.least, self.claimed_by = min(found.least, self.best), program.title
+                is_none = found.least > self.limit and np.isinf(self.best)
+                self.least, self.claimed_by = np.inf if is_none else min(found.least, self.best), program.title
             if found.least <= k and found.moves is None:
                 return
-            k = int(min(self.least, _FARTHEST))
+            k = int(min(self.least, self.limit))

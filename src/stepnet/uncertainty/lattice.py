@@ -94,6 +94,11 @@ class Lattice:
             return np.asarray((sizes * sizes).sum(axis=-1))
         return np.asarray((moves != 0).sum(axis=-1) if self.norm == "l0" else sizes.sum(axis=-1))
 
+    @property
+    def most_units(self) -> int:
+        """No move within the ranges has more; large, where there are none."""
+        return int(self.units(np.maximum(-self.lowest, self.highest)[None].astype(object))[0])
+
     def limits(self, k: int) -> tuple[Ints, Ints]:
         """The moves of each feature within k units."""
         if self.norm == "l0":

@@ -134,11 +134,6 @@ class Uncertainty(ABC):
 
 def checked_radii(uncertainty: Uncertainty, radius: object, n_rows: int) -> Floats:
     """One radius per row, from the set or from the user."""
-    if uncertainty.is_discrete:
-        raise InvalidInputError(
-            "attacks take a Ball with integer=True or step=; training takes the whole ball. Leave them out: what holds "
-            "for all perturbations holds for whole ones."
-        )
     if radius is None:
         return np.full(n_rows, uncertainty.radius)
     if not uncertainty.has_radius:
