@@ -16,7 +16,7 @@ from stepnet.model.network import Network
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 from stepnet.runtime.view import showing
-from stepnet.tables.columns import lines_of
+from stepnet.tables.operations import lines_of
 from stepnet.tables.pipelines import cells_of, unpacked
 from stepnet.uncertainty.adversary import Adversary, Attack
 from stepnet.uncertainty.ball import Ball

@@ -116,7 +116,7 @@ class Circuit:
         shape = (len(low), layer.width, -1)
         lowest, highest = (end[:, own].reshape(shape).sum(axis=2) for end in (low, high))
         least, most = ranges_of(layer, lowest, highest)
-        return last.activation.could_miss(last.weights, last.thresholds, least, most, np.full(len(low), answer))
+        return last.activation.could_miss(last.matrix, last.thresholds, least, most, np.full(len(low), answer))
 
 
 def _with_output(layer: Layer) -> tuple[Layer, Layer]:
