@@ -227,6 +227,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                     f"uncertainty={self.uncertainty!r} must be a set such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
+            if self.uncertainty.is_discrete:
+                raise InvalidInputError(
+                    "whole steps (integer=True, step=) are for attacks; training takes the whole ball. Leave them out: "
+                    "what holds for all perturbations holds for whole ones."
+                )
         loss = loss_of(self.loss, task)
         if constraints.limit_errors:
             _require_counted_errors(loss, task, self.uncertainty)
