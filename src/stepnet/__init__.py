@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from stepnet.uncertainty.attack import certified_radius as certified_radius
     from stepnet.uncertainty.ball import Ball as Ball
     from stepnet.uncertainty.polyhedron import Polyhedron as Polyhedron
+    from stepnet.vnnlib.check import check as check
 
 # Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
 _WHERE = {
@@ -73,6 +74,7 @@ _WHERE = {
     "StepEnsembleRegressor": "stepnet.estimators.step_ensemble_regressor",
     "StepRegressor": "stepnet.estimators.step_regressor",
     "Table": "stepnet.tables.training",
+    "check": "stepnet.vnnlib.check",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.estimators.widths",

@@ -43,6 +43,7 @@ for command in (
     train.widths,
     use.verify,
     use.attack,
+    use.check,
     use.report,
     use.export,
     study.reproduce,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_order, check_writable, read
+from stepnet.cli.inputs import check_order, check_writable, model_in, read
 from stepnet.errors import InvalidInputError, StepnetError
 from stepnet.tables.training import features_of
 
@@ -20,7 +20,6 @@ def export_model(
     model: Path, to: str, out: Path | None, inputs: str, check: Path | None, dtype: str, columns: str = "used"
 ) -> None:
     """Write a model as C, ONNX, JSON or rules; with ``check``, only if it predicts the same on that table."""
-    from stepnet import load
     from stepnet.export import size_of
     from stepnet.export.described import COLUMNS
     from stepnet.runtime.files import write_atomically
@@ -29,7 +28,7 @@ def export_model(
     if columns not in COLUMNS:
         raise InvalidInputError(f"--columns {columns} is not known; choose used or all.")
     check_order(model, check, f"export MODEL --to {to} --check DATA")
-    estimator = load(model)
+    estimator = model_in(model)
     path = out or Path(model.stem + ENDINGS[to])
     check_writable(path)
     if path.exists() and path.samefile(model):
@@ -38,7 +37,8 @@ def export_model(
     checked = "" if check is None else _checked(estimator, content, to, check)
     write_atomically(path, content)
     size = len(content if isinstance(content, bytes) else content.encode())
-    print(f"{path}: {type(estimator).__name__} as {to}, {size:,} bytes")
+    kind = type(estimator).__name__ if hasattr(estimator, "certificate_") else "network"
+    print(f"{path}: {kind} as {to}, {size:,} bytes")
     if to == "c":
         print(size_of(estimator, inputs, columns))
     if checked:
