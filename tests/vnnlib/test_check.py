@@ -40,20 +40,20 @@ def network_of(rng, n_inputs=2, widths=(4, 3, 2), activation=SIGN):
 
 def reached_outputs(network, low, high):
     """All outputs of cells of the box with inner points; the hyperplanes have integer weights."""
-    steps = np.linspace(0.003, 0.997, 60)
+    steps = np.linspace(0.003, 0.997, 30)
     points = np.array(list(itertools.product(*[a + steps * (b - a) for a, b in zip(low, high, strict=True)])))
     return np.unique(network.predict(points), axis=0)
 
 
 def test_answers_are_those_of_enumeration():
     answers = []
-    for seed in range(16):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         network = network_of(rng)
         low = rng.integers(-2, 1, 2) + 0.25
         high = low + rng.choice([0.5, 2.0])
         found = reached_outputs(network, low, high)
-        end = float(np.quantile(found[:, 0] - found[:, 1], rng.choice([0.0, 1.0]))) + rng.choice([-0.5, 0.0])
+        end = float(np.quantile(found[:, 0] - found[:, 1], 0.0)) + (-0.5 if seed % 2 else 0.0)
         asked = f"(assert (or (and (<= Y_0 (+ Y_1 {end}))) (and (>= Y_0 9) (>= (* 2 Y_1) 18))))"
         result = check(network, Property.from_text(declared(2, 2) + box_text(low, high) + asked))
         holds = (found[:, 0] <= found[:, 1] + end) | ((found >= 9).all(axis=1))

@@ -16,10 +16,10 @@ SCHEMA = Path(__file__).with_name("network.schema.json")
 
 _MEANING = (
     "The h of the first layer are the features. Neuron j of a layer has the sum s of weights[j][i] * h[i] over i, "
-    "computed exactly; where few weights are not zero, a row has the places i of these, and the weights. Activation 'levels': it outputs values[l], l the number of thresholds[j] that are <= s; a last "
-    "layer of levels answers with class l of its first neuron. Activation 'argmax': the answer is the class of the "
-    "largest s - thresholds[j][0], the first of equal ones. Activation 'identity': all s - thresholds[j][0] are the "
-    "answer."
+    "computed exactly; where few weights are not zero, a row has the places i of these, and the weights. Activation "
+    "'levels': it outputs values[l], l the number of thresholds[j] that are <= s; a last layer of levels answers "
+    "with class l of its first neuron. Activation 'argmax': the answer is the class of the largest "
+    "s - thresholds[j][0], the first of equal ones. Activation 'identity': all s - thresholds[j][0] are the answer."
 )
 
 
