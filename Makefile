@@ -65,11 +65,13 @@ bench: setup
 	$(BIN)/python benchmarks/frontier.py
 	$(BIN)/python benchmarks/reach.py
 	$(BIN)/python benchmarks/ways.py
+	$(BIN)/python benchmarks/error_limits.py
 	$(BIN)/python benchmarks/predict.py
 	$(BIN)/python benchmarks/kills.py
 	$(BIN)/python benchmarks/fuzz.py
 	$(BIN)/python benchmarks/first_steps.py
 	$(BIN)/python benchmarks/exports.py
+	$(BIN)/python benchmarks/reasons.py
 
 paper: setup
 	$(BIN)/stepnet reproduce all --budget $(BUDGET) --out $(OUT)

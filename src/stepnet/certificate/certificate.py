@@ -13,9 +13,13 @@ from stepnet.bounds.old_words import evidence_of, scope_of
 from stepnet.bounds.scope import Scope
 from stepnet.certificate.result import Result
 from stepnet.errors import ModelFileError
+from stepnet.model.network import Network
+from stepnet.problem.accuracy import Accuracy
+from stepnet.problem.error_limits.demand import Statement
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
+from stepnet.runtime.notebooks import html_table
 from stepnet.uncertainty.sets import Uncertainty
 
 Status = Literal["OPTIMAL", "FEASIBLE", "LEARNED"]
@@ -76,8 +80,12 @@ class Certificate:
         Rounds of column-and-constraint generation: how often a program was solved.
     scenarios : int
         Perturbed rows in the last program, besides the rows themselves.
+    new_rows : str
+        What is known of rows that were not trained on, in words; empty unless :meth:`StepClassifier.risk` kept it.
     remark : str
         What a reader should know before using the network on new rows; usually empty.
+    limits : tuple of Statement
+        The limits on errors that the network had to meet, with their exact values on the training rows.
     """
 
     loss: float
@@ -102,6 +110,8 @@ class Certificate:
     rounds: int
     scenarios: int
     remark: str = ""
+    new_rows: str = ""
+    limits: tuple[Statement, ...] = ()
 
     @property
     def proof(self) -> str:
@@ -137,6 +147,9 @@ class Certificate:
             nominal = f"{self._measured(self.nominal_loss)} without perturbations"
             rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
             lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
+        if self.new_rows:
+            lines.append(f"  new rows {self.new_rows}")
+        lines += [f"  {'limit' if not number else '':7}  {one}" for number, one in enumerate(self.limits)]
         if self.remark:
             lines.append(f"  remark   {self.remark}")
         return "\n".join(lines)
@@ -160,9 +173,15 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which has no infinite number; :meth:`from_dict` restores the same certificate."""
-        parts = {name: getattr(self, name).to_dict() for name in ("scope", "evidence", "weights_scope")}
+        parts: dict[str, Any] = {name: getattr(self, name).to_dict() for name in ("scope", "evidence", "weights_scope")}
+        parts["limits"] = [one.to_dict() for one in self.limits]
         margin = {"margin": _INFINITE} if self.margin == math.inf else {}
         return {field.name: getattr(self, field.name) for field in fields(self)} | parts | margin
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the printed certificate as a table."""
+        head, *lines = str(self).splitlines()
+        return html_table(head, (line.split(maxsplit=1) for line in lines))
 
     def in_words(self) -> dict[str, Any]:
         """For readers without stepnet: scopes and evidence as sentences."""
@@ -177,7 +196,8 @@ class Certificate:
             data = data | {"margin": math.inf}
         values = checked_fields(cls, data, "the certificate in the file")
         scopes = {name: Scope.from_dict(values[name]) for name in ("scope", "weights_scope")}
-        return cls(**values | scopes | {"evidence": evidence_from_dict(values["evidence"])})
+        limits = tuple(map(Statement.from_dict, values["limits"]))
+        return cls(**values | scopes | {"evidence": evidence_from_dict(values["evidence"]), "limits": limits})
 
 
 _INFINITE = "infinite"  # a margin, in JSON
@@ -188,7 +208,7 @@ def _current(data: Any) -> Any:
     """The current fields, also of a certificate in the words of 0.1.0."""
     if not isinstance(data, dict):
         return data
-    data = {"remark": ""} | data
+    data = {"remark": "", "limits": [], "new_rows": ""} | data
     if "proof" not in data:
         return data
     old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}
@@ -204,9 +224,9 @@ def _current(data: Any) -> Any:
     }
 
 
-def status_of(problem: Problem, loss: float, bound: float, *, is_learned: bool) -> Status:
+def status_of(accuracy: Accuracy, loss: float, bound: float, *, is_learned: bool) -> Status:
     """What the status of a certificate must be."""
-    if problem.accuracy.are_equal(loss, bound):
+    if accuracy.are_equal(loss, bound):
         return "OPTIMAL"
     return "LEARNED" if is_learned else "FEASIBLE"
 
@@ -219,9 +239,10 @@ def certify(problem: Problem, result: Result, budget: Budget | None = None) -> C
     """
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
-    status = status_of(problem, loss, bound, is_learned=result.is_learned)
+    status = status_of(problem.accuracy, loss, bound, is_learned=result.is_learned)
     dataset, fewest = problem.dataset, result.fewest or Bound()
     nominal_loss, fingerprint = problem.nominal.evaluate(result.network), dataset.fingerprint
+    limits = statements_of(problem, result.network)
     margin = result.network.margin_unless(dataset.X, (budget or Budget()).with_grace().is_used_up)
     return Certificate(
         loss=loss,
@@ -246,7 +267,16 @@ def certify(problem: Problem, result: Result, budget: Budget | None = None) -> C
         rounds=len(result.rounds),
         scenarios=result.rounds[-1].scenarios if result.rounds else 0,
         remark="" if result.is_learned else _remark(problem, result.network.n_weights),
+        limits=limits,
     )
+
+
+def statements_of(problem: Problem, network: Network) -> tuple[Statement, ...]:
+    """The limits on errors of a problem, with their exact values for a network."""
+    if not problem.constraints.demands:
+        return ()
+    wrong = network.predict(problem.dataset.X) != problem.dataset.y
+    return tuple(one.statement(wrong) for one in problem.constraints.demands)
 
 
 def _remark(problem: Problem, n_weights: int) -> str:

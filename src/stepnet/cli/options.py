@@ -29,6 +29,10 @@ Encode = Annotated[
 Impute = Annotated[
     str, typer.Option(help="Missing cells: mean, median, most_frequent or a number; text takes the most frequent.")
 ]
+Grid = Annotated[
+    float | None,
+    typer.Option(help="Features as whole numbers, in steps of so many standard deviations, such as 0.25."),
+]
 Hidden = Annotated[str, typer.Option(help="Hidden widths: 25, or 5,5 for two layers, or 0 for a single neuron.")]
 HiddenOrAuto = Annotated[
     str,
@@ -48,11 +52,25 @@ ClassWeight = Annotated[
 Sparsity = Annotated[str, typer.Option(help="Most non-zero weights: 20 in total, 15,5 by layer, or fewest.")]
 Raises = Annotated[list[str] | None, typer.Option(help="Column that may only raise the score; may be repeated.")]
 Lowers = Annotated[list[str] | None, typer.Option(help="Column that may only lower the score; may be repeated.")]
+ConstraintTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--constraint",
+        help="As in Python, such as \"Recall('ill', at_least=0.95)\", FalsePositiveRate(at_most=0.05) or "
+        "\"Parity(by='sex', within=0.03)\"; may be repeated.",
+    ),
+]
 FormulationName = Annotated[str, typer.Option(help="auto, one_neuron, cells, sat, gates, tight, bilinear or paper.")]
 ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
 Seed = Annotated[int, typer.Option(help="Seed.")]
+Memory = Annotated[
+    str,
+    typer.Option(
+        help="Memory to use, such as 1GB; rows that do not fit, and patterns such as 'a/*.parquet', are read in blocks."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Config = Annotated[
     Path | None,

@@ -13,7 +13,8 @@ from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation
 from stepnet.model.foreign.given import GivenModel
 from stepnet.model.network import Layer, Network
-from stepnet.tables.columns import Operations, after, lines_of
+from stepnet.model.unscaled import unscaled
+from stepnet.tables.operations import Operations, after, are_linear
 from stepnet.tables.pipelines import unpacked
 
 COLUMNS = ("used", "all")
@@ -65,14 +66,14 @@ class Described:
         return rows[:, self.taken]
 
     @property
+    def lines(self) -> list[Operations]:
+        """The operations on each feature, where they are a line; none on those that are rounded to a grid."""
+        return [operations if are_linear(operations) else () for operations in self.arithmetic]
+
+    @property
     def unscaled(self) -> Network:
-        """The network for features before their operations, which become part of its first layer; rounded."""
-        if not any(self.arithmetic):
-            return self.network
-        first, *above = self.network.layers
-        slopes, intercepts = lines_of(self.arithmetic)
-        ends = first.thresholds.reshape(first.width, -1) - (first.weights @ intercepts)[:, None]
-        return Network((first.with_(first.weights * slopes, ends.reshape(first.thresholds.shape)), *above))
+        """The network for features before operations that are lines, which become part of its first layer; rounded."""
+        return unscaled(self.network, self.lines)
 
     def certified(self) -> list[str]:
         """The certificate in two lines."""

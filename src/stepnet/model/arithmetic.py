@@ -148,9 +148,12 @@ def _doubtful_signs(inputs: Floats, values: Floats, weights: Weights, thresholds
 
 def largest_weights(weights: Weights) -> Floats:
     """The largest absolute weight of each neuron."""
-    if sparse.issparse(weights):
-        return np.asarray(abs(weights).max(axis=1).toarray().ravel())
-    return np.asarray(np.abs(weights).max(axis=1, initial=0.0))
+    if not sparse.issparse(weights):
+        return np.asarray(np.abs(weights).max(axis=1, initial=0.0))
+    found, has_weights = np.zeros(weights.shape[0]), np.diff(weights.indptr) > 0
+    if has_weights.any():
+        found[has_weights] = np.maximum.reduceat(np.abs(weights.data), weights.indptr[:-1][has_weights])
+    return found
 
 
 def _terms(weights: Weights, j: int) -> tuple[Any, Floats]:
@@ -195,6 +198,12 @@ def _sums_are_exact(inputs: Floats, weights: Weights, thresholds: Floats, size: 
     if thresholds.any():
         grid = min(grid, quantum(thresholds))
     return grid > -1000 and largest < np.ldexp(_EXACT, min(grid, 900))
+
+
+def sums_of_bits_are_exact(weights: Weights, thresholds: Floats) -> bool:
+    """Whether float64 adds up the weights of any inputs that are 0 or 1, less the threshold, without rounding."""
+    sizes = np.asarray(abs(weights).sum(axis=1)).ravel() + np.abs(thresholds).reshape(weights.shape[0], -1).max(axis=1)
+    return _sums_are_exact(np.ones(1), weights, thresholds, sizes)
 
 
 def _rational_sign(row: Floats, weights: Floats, threshold: float) -> int:

@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,10 @@ from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.registry import from_plain, to_plain
 from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Bools, Floats, Weights
+from stepnet.model.conjunctions import SumOfConjunctions
 from stepnet.model.margin import smallest_distance
 from stepnet.model.rules import Words, hidden_names, output_names
+from stepnet.runtime.notebooks import html_table
 from stepnet.runtime.numbers import is_integer
 
 _ROUNDINGS = 8  # units in the last place by which a threshold may be off
@@ -178,7 +181,7 @@ class Network:
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The exact answer for every row: the code of a class, or the outputs (rows × d_K) if they are numbers."""
-        outputs = [self._output(rows) for rows in self.chunks(X)]
+        outputs = list(self._outputs(X))
         if self.layers[-1].activation.gives_numbers:
             return np.concatenate([values for values, _ in outputs])
         return np.concatenate([levels for _, levels in outputs])[:, 0].astype(np.int64)
@@ -195,7 +198,7 @@ class Network:
         values, of which the first largest is the answer up to rounding; a staircase as output gives 1 in the column of
         the answer.
         """
-        outputs, activation = (self._output(rows) for rows in self.chunks(X)), self.layers[-1].activation
+        outputs, activation = self._outputs(X), self.layers[-1].activation
         # Sums that overflow in both directions are NaN; their answers are known exactly.
         return np.concatenate([activation.scores(np.nan_to_num(values), levels) for values, levels in outputs])
 
@@ -256,8 +259,22 @@ class Network:
 
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
         """The network as readable rules, one line per neuron."""
+        lines = [self._shape(), *(f"  {name}: {rule}" for name, rule in self._rules(feature_names))]
+        if reading := self.layers[-1].activation.reading:
+            lines.append(f"  {reading}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a table of the rules."""
+        return html_table(self._shape(), self._rules(None))
+
+    def _shape(self) -> str:
+        return f"step network {self.n_features} -> " + " -> ".join(map(str, self.widths))
+
+    def _rules(self, feature_names: Sequence[str] | None) -> Iterator[tuple[str, str]]:
+        """The name and the rule of every neuron."""
         names = [f"x{i}" for i in range(self.n_features)] if feature_names is None else list(feature_names)
-        words, lines = Words(), [f"step network {self.n_features} -> " + " -> ".join(map(str, self.widths))]
+        words = Words()
         values: Sequence[float] = ()
         for k, layer in enumerate(self.layers):
             is_output = k == len(self.layers) - 1
@@ -266,11 +283,8 @@ class Network:
             for j, (name, ends) in enumerate(zip(own, layer.thresholds.tolist(), strict=True)):
                 ends = ends if isinstance(ends, list) else [ends]
                 rule = words.rule(layer.activation, layer.row(j).tolist(), ends, names, values=values, answers=answers)
-                lines.append(f"  {name}: {rule}")
+                yield name, rule
             names, values = own, layer.activation.values
-        if reading := self.layers[-1].activation.reading:
-            lines.append(f"  {reading}")
-        return "\n".join(lines)
 
     @property
     def n_weights(self) -> int:
@@ -366,16 +380,25 @@ class Network:
             if layer.activation.has_levels:
                 signals = layer.outputs(levels)
 
-    def _output(self, rows: Floats) -> tuple[Floats, Levels]:
-        *_, last = self.forward(rows)
-        return last
+    def _outputs(self, X: ArrayLike) -> Iterator[tuple[Floats, Levels]]:
+        """What :meth:`forward` gives for the last layer, for some rows at a time."""
+        if (whole := self._sum_of_conjunctions) is not None:
+            yield from (whole.read(rows) for rows in self.chunks(X, whole.n_rows))
+            return
+        for rows in self.chunks(X):
+            *_, last = self.forward(rows)
+            yield last
 
-    def chunks(self, X: ArrayLike) -> Iterator[Floats]:
+    @cached_property
+    def _sum_of_conjunctions(self) -> SumOfConjunctions | None:
+        return SumOfConjunctions.of(self.layers)
+
+    def chunks(self, X: ArrayLike, n_rows: int | None = None) -> Iterator[Floats]:
         """The rows, some at a time, as float64."""
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise InvalidInputError(f"the network expects rows of {self.n_features} features; got shape {X.shape}.")
-        n_rows = max(1, _CHUNK // max(*self.widths, self.n_features))
+        n_rows = n_rows or max(1, _CHUNK // max(*self.widths, self.n_features))
         for first in range(0, max(len(X), 1), n_rows):
             yield np.asarray(X[first : first + n_rows], dtype=np.float64)
 

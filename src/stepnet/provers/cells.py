@@ -39,6 +39,7 @@ _SECONDS, _SECONDS_PER_POINT = 2e-7, 1.5e-9  # per hyperplane
 _SECONDS_PER_SET = 2e-6
 _MOST_SECONDS = 60.0
 _FIRST_ROWS = 50  # that show the dimension of most data
+_LIMIT_BITS = 40  # of the sum of the coefficients of a limit
 _UNITS = 2**24  # that the best loss is divided into, if the row weights have no common unit
 _ROUNDING = 2.0**-48  # relative, of weights and losses in units
 
@@ -54,7 +55,7 @@ def _compile() -> None:
     for width in (1, 2):
         sets = correct_sets(integer_rows(X), on, Use.of(on, units, width, 4), never)
         assert sets is not None
-        _best(largest(sets, never), on, units, gates(width)[0], 4, never)
+        _best(largest(sets, never), on, units, gates(width)[0], 4, never, [])
     correct_sets(integer_rows(X), on, None, never)
     Oracle(X, on).ask(np.arange(4), never)
 
@@ -102,7 +103,8 @@ class Cells(Prover):
             return  # the loss is almost 0
         rounding = 0.0 if problem.accuracy.step else _ROUNDING
         units = np.floor(np.minimum(data.weights, host.loss) / unit * (1 - rounding)).astype(np.int64)
-        rows = _Rows.of(data, units, width)
+        limits = _limits(problem)
+        rows = _Rows.of(data, units, width, is_limited=bool(limits))
         most = math.ceil(host.loss / unit * (1 - _ROUNDING)) - 1
         sets = rows.sets(width, most, host.must_stop)
         if sets is None:
@@ -113,7 +115,7 @@ class Cells(Prover):
         oracle = Oracle(data.X, np.asarray(data.y == 1), host.seed)
         for gate in sorted(gates(width), key=_n_alone, reverse=True):
             most = min(most, math.ceil(host.loss / unit * (1 - _ROUNDING)) - 1)
-            found, is_done = _best(sets, rows.on, rows.units, gate, most - rows.lost, host.must_stop)
+            found, is_done = _best(sets, rows.on, rows.units, gate, most - rows.lost, host.must_stop, limits)
             if not is_done:
                 return
             if found is not None:
@@ -122,7 +124,8 @@ class Cells(Prover):
                 if len(neurons) < width:
                     return  # too thin for a neuron in floats, or the time is up
                 network = network_of(problem, gate, neurons)
-                offer(network)
+                if math.isinf(offer(network)):
+                    return  # limits were rounded
                 most = min(most, int(units[network.predict(data.X) != data.y].sum()) - 1)
         least = (most + 1) * unit
         least = max(least, RowWeights.of(data.weights, host.loss).round_up(least * (1 - rounding)))
@@ -138,11 +141,17 @@ class Size:
     dimension: int
     n_rows: int
     width: int
+    is_limited: bool = False  # by limits on errors
 
     @classmethod
     def of(cls, problem: Problem) -> Size:
-        data = problem.dataset
-        return cls(int(data.group[-1]) + 1, _dimension(data), data.n_rows, width_of(problem))
+        data, is_limited = problem.dataset, bool(problem.constraints.inequalities)
+        return cls(int(data.group[-1]) + 1, _dimension(data), data.n_rows, width_of(problem), is_limited)
+
+    @property
+    def keeps_one(self) -> bool:
+        """Whether only the best set of a single neuron is kept."""
+        return self.width == 1 and not self.is_limited
 
     @property
     def n_planes(self) -> int:
@@ -153,12 +162,12 @@ class Size:
     def seconds(self) -> float:
         """Most sets of more than one neuron are of use, or looked at to find out."""
         per_plane = _SECONDS + _SECONDS_PER_POINT * self.n_points
-        return self.n_planes * (per_plane if self.width == 1 else max(per_plane, _SECONDS_PER_SET))
+        return self.n_planes * (per_plane if self.keeps_one else max(per_plane, _SECONDS_PER_SET))
 
     @property
     def n_bytes(self) -> float:
         """For the sets of both sides: twice their words, hashes and a table. Of a single neuron one set is kept."""
-        return 2.0 * self.n_planes * (16 * -(-self.n_rows // 64) + 24) if self.width > 1 else 0.0
+        return 2.0 * self.n_planes * (16 * -(-self.n_rows // 64) + 24) if not self.keeps_one else 0.0
 
 
 def _dimension(data: Dataset) -> int:
@@ -173,19 +182,20 @@ def _dimension(data: Dataset) -> int:
 class _Rows:
     """The rows that are divided: their numbers, whether neurons must be on for them, and their weights in units.
 
-    For a single neuron, equal rows of both classes are one row of the heavier class, with the difference of their
-    weights; the lighter weight is lost in any case.
+    For a single neuron without limits on errors, equal rows of both classes are one row of the heavier class, with the
+    difference of their weights; the lighter weight is lost in any case.
     """
 
     data: Dataset
     numbers: NDArray[np.int64]
     units: NDArray[np.int64]
     lost: int = 0
+    is_limited: bool = False
 
     @classmethod
-    def of(cls, data: Dataset, units: NDArray[np.int64], width: int) -> _Rows:
-        if width > 1:
-            return cls(data, np.arange(data.n_rows), units)
+    def of(cls, data: Dataset, units: NDArray[np.int64], width: int, *, is_limited: bool) -> _Rows:
+        if width > 1 or is_limited:
+            return cls(data, np.arange(data.n_rows), units, is_limited=is_limited)
         on = np.asarray(data.y == 1)
         totals = np.zeros((2, int(data.group[-1]) + 1), dtype=np.int64)
         np.add.at(totals, (on.astype(np.int64), data.group), units)
@@ -202,7 +212,7 @@ class _Rows:
 
     def sets(self, width: int, most: int, should_stop: Callable[[], bool]) -> Words | None:
         """The sets that neurons can get right, as far as they are of use for a loss of at most ``most``."""
-        use = Use.of(self.on, self.units, width, most - self.lost)
+        use = Use.of(self.on, self.units, width, most - self.lost, is_limited=self.is_limited)
         return correct_sets(integer_rows(self.data.X[self.numbers]), self.on, use, should_stop)
 
     def members(self, words: Words) -> NDArray[np.int64]:
@@ -217,9 +227,26 @@ def _n_alone(gate: Gate) -> int:
     return sum(len(neurons) == 1 for code in (0, 1) for neurons in spoilers(gate, code))
 
 
+def _limits(problem: Problem) -> list[tuple[Words, int]]:
+    """Limits on errors; coefficients of many digits are rounded down, so that no network is ruled out."""
+    limits = []
+    for one in problem.constraints.inequalities:
+        size = sum(map(int, one.coefficients))
+        grain = 1 << max(0, size.bit_length() - _LIMIT_BITS)
+        limits.append((weight_planes((one.coefficients // grain).astype(np.int64)), one.most // grain))
+    return limits
+
+
 def _best(
-    sets: Words, on: Booleans, units: NDArray[np.int64], gate: Gate, most: int, should_stop: Callable[[], bool]
+    sets: Words,
+    on: Booleans,
+    units: NDArray[np.int64],
+    gate: Gate,
+    most: int,
+    should_stop: Callable[[], bool],
+    limits: list[tuple[Words, int]],
 ) -> tuple[tuple[int, ...] | None, bool]:
     """The choice of sets, one per neuron, that loses the least, if that is at most ``most``; whether all were tried."""
     rules = [[sum(1 << j for j in neurons) for neurons in spoilers(gate, code)] for code in (0, 1)]
-    return best_sets(sets, packed(np.array([~on, on])), weight_planes(units), gate.weights, rules, most, should_stop)
+    classes, weights = packed(np.array([~on, on])), weight_planes(units)
+    return best_sets(sets, classes, weights, gate.weights, rules, most, should_stop, limits)
