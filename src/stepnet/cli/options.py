@@ -13,6 +13,9 @@ Data = Annotated[
     Path, typer.Argument(metavar="DATA", help="CSV (also .gz, .bz2, .xz, .zip) or Parquet file with a header.")
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote.")]
+AnyModel = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote, an exported network, or an ONNX file.")
+]
 TrainingData = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="The training data of the model.")]
 Target = Annotated[str, typer.Option(help="Column with the classes or numbers to predict.")]
 TrueTarget = Annotated[str, typer.Option(help="Column with the classes or numbers.")]

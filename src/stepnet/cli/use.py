@@ -1,4 +1,4 @@
-"""Commands that use a model: predict, verify, attack, report, export."""
+"""Commands that use a model: predict, verify, attack, check, report, export."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PROGRAMS = ("mps", "lp")
 
 
 def predict(
-    model: options.Model,
+    model: options.AnyModel,
     data: options.Data,
     out: Annotated[
         Path | None, typer.Option(help="CSV or Parquet file to write; default: CSV on standard output.")
@@ -121,7 +121,7 @@ def verify(
 
 
 def attack(
-    model: options.Model,
+    model: options.AnyModel,
     data: options.Data,
     target: Annotated[str, typer.Option(help="Column with the true classes; default: the model's predictions.")] = "",
     norm: Annotated[str, typer.Option(help="l1, l2 or linf.")] = "linf",
@@ -154,7 +154,7 @@ def attack(
     if decide and len(radius or []) != 1:
         raise InvalidInputError("--decide needs one --radius: the one to decide.")
     table = read(data, target)
-    classifier, rows = loaded(model, table, (target,))
+    classifier, rows = loaded(model, table, (target,), is_attacked=True)
     labels = table.labels(target) if target else None
     wanted = radius[0] if decide and radius else None
     limits: Any = {"radius": wanted, "time_limit": time_limit, "n_jobs": n_jobs, "verbose": 1}
@@ -183,6 +183,32 @@ def attack(
     say("\n".join(lines), facts, as_json=as_json)
 
 
+def check(
+    model: Annotated[Path, typer.Argument(metavar="NETWORK", help="ONNX file, or exported network.")],
+    property: Annotated[Path, typer.Argument(metavar="PROPERTY", help="VNN-LIB file with what is asked.")],
+    time_limit: options.TimeLimit = 480,
+    out: Annotated[Path | None, typer.Option(help="File for the answer, as VNN-COMP's tools write it.")] = None,
+    config: options.Config = None,
+    as_json: options.Json = False,
+) -> None:
+    """Decide whether some input of a network has a VNN-LIB property: sat, unsat or unknown (exit code 1)."""
+    from stepnet.runtime.view import showing
+    from stepnet.vnnlib.check import UNKNOWN
+    from stepnet.vnnlib.check import check as decide
+
+    check_writable(out)
+    if not time_limit > 0:
+        raise InvalidInputError(f"--time-limit {time_limit:g} must be a positive number of seconds.")
+    with showing(time_limit, f"checking {property}"):
+        found = decide(model, property, time_limit=time_limit)
+    if out is not None:
+        found.save(out)
+    facts = {"answer": found.answer, "evidence": found.evidence, "point": found.point, "outputs": found.outputs}
+    say(str(found), facts | {"seconds": found.seconds, "out": out}, as_json=as_json)
+    if found.answer == UNKNOWN:
+        sys.exit(EXIT_FALSE)
+
+
 def report(
     model: options.Model,
     data: options.TrainingData = None,
@@ -204,7 +230,7 @@ def report(
 
 def export(
     source: Annotated[
-        Path, typer.Argument(metavar="MODEL|DATA", help="Model file that fit wrote; for mps and lp a table.")
+        Path, typer.Argument(metavar="MODEL|DATA", help="Model, exported network or ONNX file; for mps and lp a table.")
     ],
     to: Annotated[
         str, typer.Option(help="c, onnx, json, sql, html, rules, tex or markdown of a model; mps or lp of a table.")

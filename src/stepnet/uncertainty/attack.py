@@ -267,4 +267,5 @@ def _codes(model: Any, y: ArrayLike, n_rows: int) -> Ints:
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         raise InvalidInputError(f"y has the label {labels[unknown][0]!r}, which is not one of {classes.tolist()}.")
-    return np.searchsorted(classes, labels).astype(np.int64)
+    order = np.argsort(classes)  # those of a file may come in any order
+    return order[np.searchsorted(classes, labels, sorter=order)].astype(np.int64)
