@@ -116,6 +116,22 @@ class Enumeration(Evidence):
 
 
 @dataclass(frozen=True)
+class OfCones(Evidence):
+    """Branch and bound over cones of neurons, in floats with proven bounds on their errors."""
+
+    cones: int
+
+    kind = "cones"
+
+    def __str__(self) -> str:
+        return f"branch and bound over {counted(self.cones, 'cone')} of neurons, with bounds on all rounding"
+
+    @property
+    def claimed_by(self) -> str:
+        return "stepnet's branch and bound"
+
+
+@dataclass(frozen=True)
 class BranchAndBound(Evidence):
     """A solver's bound on the programs of a formulation."""
 
@@ -220,8 +236,8 @@ class Stated(Evidence):
 _KINDS: dict[str, type[Evidence]] = {
     one.kind: one
     for one in (
-        Trivial, Conflicts, Refutations, SetCover, Enumeration, BranchAndBound, OfMasters, OfFreeProblem, Subset,
-        CarriedOver, Stated,
+        Trivial, Conflicts, Refutations, SetCover, Enumeration, OfCones, BranchAndBound, OfMasters, OfFreeProblem,
+        Subset, CarriedOver, Stated,
     )
 }  # fmt: skip
 

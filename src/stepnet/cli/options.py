@@ -45,7 +45,9 @@ ClassWeight = Annotated[
 Sparsity = Annotated[str, typer.Option(help="Most non-zero weights: 20 in total, 15,5 by layer, or fewest.")]
 Raises = Annotated[list[str] | None, typer.Option(help="Column that may only raise the score; may be repeated.")]
 Lowers = Annotated[list[str] | None, typer.Option(help="Column that may only lower the score; may be repeated.")]
-FormulationName = Annotated[str, typer.Option(help="auto, one_neuron, cells, sat, gates, tight, bilinear or paper.")]
+FormulationName = Annotated[
+    str, typer.Option(help="auto, one_neuron, cells, cones, sat, gates, tight, bilinear or paper.")
+]
 ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
