@@ -2,10 +2,10 @@
 
     python benchmarks/noisy.py [--seconds 60] [--widths 1 2 3] [--seeds 5] [--tables haberman ...]
 
-Loss, bound, CPU time and the way that proved the bound, for method="prove" from scratch. The generated tables are like types A and B of
-Santana, Serrano, Schiffer and Vidal (arXiv 2207.07690): A has normal rows, a random hyperplane and labels that are flipped
-with a probability of 0.15; B has two normal classes that overlap. KEEL's tables come from the package index. ``0.1.0`` is
-what version 0.1.0 reached in 60 to 120 s, where that was measured.
+Loss, bound, CPU time and the way that proved the bound, for method="prove" from scratch. The generated tables are like
+types A and B of Santana, Serrano, Schiffer and Vidal (arXiv 2207.07690): A has normal rows, a random hyperplane and
+labels that are flipped with a probability of 0.15; B has two normal classes that overlap. KEEL's tables come from the
+package index. ``0.1.0`` is what version 0.1.0 reached in 60 to 120 s, where that was measured.
 """
 
 from __future__ import annotations
