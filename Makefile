@@ -65,6 +65,7 @@ bench: setup
 	$(BIN)/python benchmarks/frontier.py
 	$(BIN)/python benchmarks/reach.py
 	$(BIN)/python benchmarks/ways.py
+	$(BIN)/python benchmarks/error_limits.py
 	$(BIN)/python benchmarks/predict.py
 	$(BIN)/python benchmarks/kills.py
 	$(BIN)/python benchmarks/fuzz.py

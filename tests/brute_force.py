@@ -497,3 +497,45 @@ def best_robust_neuron(X, y, radii, weights, norm):
         if found.status == 0 and found.x[-1] > 1e-5:
             best = loss
     return best
+
+
+def answer_patterns(rows, d):
+    """All answers that networks of one hidden layer of d neurons (0: a single neuron) give to the rows."""
+    rows = np.asarray(rows, dtype=float)
+    neurons = splits(rows)
+    if not d:
+        return {tuple(map(bool, bits)) for bits in neurons}
+    found, seen = set(), {}
+    for chosen in combinations_with_replacement(range(len(neurons)), d):
+        corners, number = np.unique(neurons[list(chosen)].T.astype(float), axis=0, return_inverse=True)
+        key = corners.tobytes()
+        if key not in seen:
+            seen[key] = splits(corners)
+        found |= {tuple(map(bool, bits[number.ravel()])) for bits in seen[key]}
+    return found
+
+
+def recounted(kind, y, answers, weights, groups):
+    """Recall, false positive rate, precision or a difference between groups, in rationals; None if not defined."""
+    weights = [Fraction(weight) for weight in np.asarray(weights).tolist()]
+
+    def share(of, among):
+        total = sum((weights[i] for i in among), Fraction(0))
+        return sum((weights[i] for i in among if of(i)), Fraction(0)) / total if total else None
+
+    everyone = range(len(y))
+    if kind == "recall":
+        return share(lambda i: answers[i], [i for i in everyone if y[i]])
+    if kind == "false_positive_rate":
+        return share(lambda i: answers[i], [i for i in everyone if not y[i]])
+    if kind == "false_positives":
+        return sum((weights[i] for i in everyone if answers[i] and not y[i]), Fraction(0))
+    if kind == "precision":
+        return share(lambda i: y[i], [i for i in everyone if answers[i]])
+    among = {"recall": lambda i: y[i], "false_positive_rate": lambda i: not y[i], "selection_rate": lambda i: True}
+    known = [
+        share(lambda i: answers[i], [i for i in everyone if groups[i] == group and among[kind[1]](i)])
+        for group in sorted(set(groups))
+    ]
+    known = [value for value in known if value is not None]
+    return max(known) - min(known)

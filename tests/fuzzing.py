@@ -137,6 +137,7 @@ COMMANDS = {
     "predict": ["model.json", "t.csv"],
     "prove": ["t.csv", "--target", "y", "--drop", "color"],
     "widths": ["t.csv", "--target", "y", "--drop", "color"],
+    "tradeoff": ["t.csv", "--target", "y", "--drop", "color", "--at-most", "0"],
     "verify": ["model.json", "t.csv", "--target", "y"],
     "attack": ["model.json", "t.csv"],
     "report": ["model.json", "t.csv", "--target", "y"],
@@ -208,7 +209,7 @@ def arguments(draw) -> list[str]:
         del words[draw(st.integers(0, len(words) - 1))]
     if draw(st.integers(0, 9)) == 0:
         words.append(draw(st.sampled_from(["--xyz", *ODD_WORDS])))
-    return [*words, "--time-limit", "1"] if command in ("fit", "prove", "widths", "verify") else words
+    return [*words, "--time-limit", "1"] if command in ("fit", "prove", "widths", "tradeoff", "verify") else words
 
 
 OUTCOMES: Counter[int] = Counter()  # exit codes so far

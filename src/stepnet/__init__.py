@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor as StepEnsembleRegressor
     from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
+    from stepnet.estimators.tradeoff import tradeoff as tradeoff
     from stepnet.estimators.warm_up import warm_up as warm_up
     from stepnet.estimators.widths import smallest_width as smallest_width
     from stepnet.formulations.paper import Paper as Paper
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
     from stepnet.problem.constraint import Constraint as Constraint
     from stepnet.problem.constraint import Lowers as Lowers
     from stepnet.problem.constraint import Raises as Raises
+    from stepnet.problem.error_limits.limits import FalsePositiveRate as FalsePositiveRate
+    from stepnet.problem.error_limits.limits import FalsePositives as FalsePositives
+    from stepnet.problem.error_limits.limits import Parity as Parity
+    from stepnet.problem.error_limits.limits import Precision as Precision
+    from stepnet.problem.error_limits.limits import Recall as Recall
     from stepnet.problem.losses.absolute import Absolute as Absolute
     from stepnet.problem.losses.hinge import Hinge as Hinge
     from stepnet.problem.losses.squared import Squared as Squared
@@ -54,6 +60,8 @@ _WHERE = {
     "Certificate": "stepnet.certificate.certificate",
     "Constraint": "stepnet.problem.constraint",
     "Exact": "stepnet.methods.exact",
+    "FalsePositiveRate": "stepnet.problem.error_limits.limits",
+    "FalsePositives": "stepnet.problem.error_limits.limits",
     "Hinge": "stepnet.problem.losses.hinge",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.model.network",
@@ -61,9 +69,12 @@ _WHERE = {
     "Lowers": "stepnet.problem.constraint",
     "Network": "stepnet.model.network",
     "Paper": "stepnet.formulations.paper",
+    "Parity": "stepnet.problem.error_limits.limits",
+    "Precision": "stepnet.problem.error_limits.limits",
     "Problem": "stepnet.problem.problem",
     "Prove": "stepnet.methods.prove",
     "Raises": "stepnet.problem.constraint",
+    "Recall": "stepnet.problem.error_limits.limits",
     "Search": "stepnet.methods.search",
     "Squared": "stepnet.problem.losses.squared",
     "Staircase": "stepnet.model.activations.staircase",
@@ -76,6 +87,7 @@ _WHERE = {
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.estimators.widths",
+    "tradeoff": "stepnet.estimators.tradeoff",
     "verify_proof": "stepnet.proof_files.checked",
     "warm_up": "stepnet.estimators.warm_up",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 class StepnetError(Exception):
@@ -31,6 +32,26 @@ class SolverFailure(SolverError):  # noqa: N818 - a kind of SolverError
 
 class NoNetworkError(StepnetError, RuntimeError):
     """No network was found within the limits."""
+
+
+class InfeasibleError(NoNetworkError, ValueError):
+    """No network of the architecture meets the limits on errors, and that is proven.
+
+    Attributes
+    ----------
+    statement : Statement
+        The limit that cannot be met, with the value of the network that comes nearest.
+    bound : Bound
+        What is proven: of the sum that this limit is about; with its scope and evidence.
+    network : Network
+        The network that comes nearest to it while it meets the others.
+    """
+
+    status = "INFEASIBLE"
+
+    def __init__(self, message: str, statement: Any = None, bound: Any = None, network: Any = None) -> None:
+        super().__init__(message)
+        self.statement, self.bound, self.network = statement, bound, network
 
 
 class OutOfMemoryError(StepnetError, MemoryError):

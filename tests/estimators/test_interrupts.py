@@ -73,9 +73,9 @@ class InterruptedLearn(Learn):
 class InterruptedMembers:
     """Members of a committee; Ctrl-C arrives when one begins."""
 
-    def train(self, problem, is_used, seed, seconds, should_stop):
+    def train(self, problem, kept, seed, seconds, should_stop):
         press_ctrl_c_once()
-        return Oblique(Learn().options).train(problem, is_used, seed, seconds, should_stop)
+        return Oblique(Learn().options).train(problem, kept, seed, seconds, should_stop)
 
 
 BRIEF = Search(moves=10, starts=1)
@@ -172,8 +172,8 @@ def test_a_worker_that_gets_the_ctrl_c_of_the_terminal_returns_its_network():
     assert budget.is_interrupted
     assert reached.loss == problem.evaluate(reached.network)
     budget = Budget(60)
-    is_held_out = np.arange(problem.dataset.n_rows) < 3
-    member = train_member(problem, InterruptedMembers(), is_held_out, [0, 0], budget, 1.0)
+    held_out = np.where(np.arange(problem.dataset.n_rows) < 3, problem.dataset.weights, 0.0)
+    member = train_member(problem, InterruptedMembers(), held_out, [0, 0], budget, 1.0)
     assert (budget.is_interrupted, member.network.widths, member.sums.shape) == (True, (2, 1), (3, 1))
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from conftest import make_problem, random_network
 from stepnet.errors import InvalidInputError
 from stepnet.problem.dataset import Dataset
+from stepnet.problem.row_hashes import fingerprint_of, row_hashes, weighted_sum, with_targets
 from stepnet.problem.scaling import Scaling
 
 
@@ -140,3 +141,35 @@ def test_weights_that_leave_the_floats_are_refused_or_counted_right():
     with pytest.raises(InvalidInputError, match="rescale"):
         Dataset.from_rows([[0.0], [1.0]], [0, 1], [1e300, 1e300])
     assert Dataset.from_rows([[0.0], [1.0]], [0, 1], [1e250, 1e-300]).granularity == 0.0
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32))
+def test_fingerprint_is_a_sum_over_rows_whatever_their_blocks_and_weights(seed):
+    rng = np.random.default_rng(seed)
+    X, y, w = rng.integers(0, 3, (40, 2)) * 1.0, rng.integers(0, 3, 40), rng.choice([1, 0.1, 3, 2**-70, 1e10], 40)
+    sums = 0
+    for part in np.array_split(rng.permutation(40), 5):
+        sums += weighted_sum(with_targets(row_hashes(X[part]), [y[part]]), w[part])
+    assert fingerprint_of(sums, 2) == Dataset.from_rows(X, y, w).fingerprint
+
+
+def test_weighted_sums_of_hashes_are_those_of_rational_numbers():
+    p, rng = 2**61 - 1, np.random.default_rng(0)
+    hashes, weights = rng.integers(0, 2**64, 50, dtype=np.uint64), rng.random(50) * 2.0 ** rng.integers(-300, 300, 50)
+    expected = 0
+    for h, w in zip(hashes.tolist(), weights.tolist(), strict=True):
+        above, below = w.as_integer_ratio()
+        expected += (h >> 3) * above * pow(below, -1, p)
+    assert weighted_sum(hashes, weights) == expected % p
+
+
+def test_a_weight_of_two_is_the_same_as_two_rows():
+    assert Dataset.from_rows([[1.5], [1.5]], [0, 0]).fingerprint == Dataset.from_rows([[1.5]], [0], [2]).fingerprint
+
+
+def test_rows_of_small_numbers_have_different_hashes():
+    bits = (np.arange(2**16)[:, None] >> np.arange(16)) & 1
+    assert len(np.unique(row_hashes(bits))) == len(bits)
+    grid = np.stack(np.meshgrid(*[np.arange(24)] * 4), axis=-1).reshape(-1, 4)
+    assert len(np.unique(row_hashes(grid))) == len(grid)

@@ -8,6 +8,7 @@ from typing import Any
 from stepnet.errors import ModelFileError
 
 _TYPES: dict[str, Any] = {"int": int, "float": int | float, "float | None": int | float | None, "bool": bool}
+_TYPES["tuple[Statement, ...]"] = list
 
 
 def checked_fields(kind: type, data: Any, what: str) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from stepnet.bounds.old_words import evidence_of, scope_of
 from stepnet.bounds.scope import Scope
 from stepnet.certificate.result import Result
 from stepnet.errors import ModelFileError
+from stepnet.model.network import Network
+from stepnet.problem.error_limits.demand import Statement
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
@@ -78,6 +80,8 @@ class Certificate:
         Perturbed rows in the last program, besides the rows themselves.
     remark : str
         What a reader should know before using the network on new rows; usually empty.
+    limits : tuple of Statement
+        The limits on errors that the network had to meet, with their exact values on the training rows.
     """
 
     loss: float
@@ -102,6 +106,7 @@ class Certificate:
     rounds: int
     scenarios: int
     remark: str = ""
+    limits: tuple[Statement, ...] = ()
 
     @property
     def proof(self) -> str:
@@ -137,6 +142,7 @@ class Certificate:
             nominal = f"{self._measured(self.nominal_loss)} without perturbations"
             rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
             lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
+        lines += [f"  {'limit' if not number else '':7}  {one}" for number, one in enumerate(self.limits)]
         if self.remark:
             lines.append(f"  remark   {self.remark}")
         return "\n".join(lines)
@@ -160,7 +166,8 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which has no infinite number; :meth:`from_dict` restores the same certificate."""
-        parts = {name: getattr(self, name).to_dict() for name in ("scope", "evidence", "weights_scope")}
+        parts: dict[str, Any] = {name: getattr(self, name).to_dict() for name in ("scope", "evidence", "weights_scope")}
+        parts["limits"] = [one.to_dict() for one in self.limits]
         margin = {"margin": _INFINITE} if self.margin == math.inf else {}
         return {field.name: getattr(self, field.name) for field in fields(self)} | parts | margin
 
@@ -177,7 +184,8 @@ class Certificate:
             data = data | {"margin": math.inf}
         values = checked_fields(cls, data, "the certificate in the file")
         scopes = {name: Scope.from_dict(values[name]) for name in ("scope", "weights_scope")}
-        return cls(**values | scopes | {"evidence": evidence_from_dict(values["evidence"])})
+        limits = tuple(map(Statement.from_dict, values["limits"]))
+        return cls(**values | scopes | {"evidence": evidence_from_dict(values["evidence"]), "limits": limits})
 
 
 _INFINITE = "infinite"  # a margin, in JSON
@@ -188,7 +196,7 @@ def _current(data: Any) -> Any:
     """The current fields, also of a certificate in the words of 0.1.0."""
     if not isinstance(data, dict):
         return data
-    data = {"remark": ""} | data
+    data = {"remark": "", "limits": []} | data
     if "proof" not in data:
         return data
     old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}
@@ -222,6 +230,7 @@ def certify(problem: Problem, result: Result, budget: Budget | None = None) -> C
     status = status_of(problem, loss, bound, is_learned=result.is_learned)
     dataset, fewest = problem.dataset, result.fewest or Bound()
     nominal_loss, fingerprint = problem.nominal.evaluate(result.network), dataset.fingerprint
+    limits = statements_of(problem, result.network)
     margin = result.network.margin_unless(dataset.X, (budget or Budget()).with_grace().is_used_up)
     return Certificate(
         loss=loss,
@@ -246,7 +255,16 @@ def certify(problem: Problem, result: Result, budget: Budget | None = None) -> C
         rounds=len(result.rounds),
         scenarios=result.rounds[-1].scenarios if result.rounds else 0,
         remark="" if result.is_learned else _remark(problem, result.network.n_weights),
+        limits=limits,
     )
+
+
+def statements_of(problem: Problem, network: Network) -> tuple[Statement, ...]:
+    """The limits on errors of a problem, with their exact values for a network."""
+    if not problem.constraints.demands:
+        return ()
+    wrong = network.predict(problem.dataset.X) != problem.dataset.y
+    return tuple(one.statement(wrong) for one in problem.constraints.demands)
 
 
 def _remark(problem: Problem, n_weights: int) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from stepnet.bounds.conflicts import conflict_bound
 from stepnet.bounds.evidence import counted
-from stepnet.certificate.certificate import Certificate, status_of
+from stepnet.certificate.certificate import Certificate, statements_of, status_of
 from stepnet.certificate.result import Result
 from stepnet.certificate.verification import Check, Verification
 from stepnet.errors import InvalidInputError
@@ -30,7 +30,7 @@ def verify(
         If the data are not those of the certificate.
     """
     require_same_data(problem, certificate)
-    loss = problem.evaluate(network)
+    loss = problem.without_limits.evaluate(network)
     checks = [
         Check(f"loss {certificate.loss:.17g}", loss == certificate.loss, f"the network's exact loss is {loss:.17g}"),
         _consistency(problem, certificate),
@@ -38,7 +38,7 @@ def verify(
     ]
     if again is not None and certificate.claimed_by:
         checks[-1] = _solved_again(certificate, again)
-    return Verification(tuple(checks))
+    return Verification((*checks, *_limits(problem, network, certificate)))
 
 
 def verify_without(problem: Problem, network: Network, certificate: Certificate, absent: Sequence[str]) -> Verification:
@@ -59,7 +59,7 @@ def verify_without(problem: Problem, network: Network, certificate: Certificate,
             f"{certificate.total_weight:.6g}. Verify with the rows and weights (--sample-weight) that the model was "
             f"fitted on."
         )
-    loss = problem.evaluate(network)
+    loss = problem.without_limits.evaluate(network)
     names = f"{counted(len(absent), 'column')}: {', '.join(absent[:_MOST_NAMES])}"
     names += ", ..." if len(absent) > _MOST_NAMES else ""
     found, is_trivial = f"the network's exact loss is {loss:.17g}", certificate.bound <= 0
@@ -73,6 +73,7 @@ def verify_without(problem: Problem, network: Network, certificate: Certificate,
             True if is_trivial else None,
             "no loss is below 0" if is_trivial else "about networks that may use all columns; give the whole table",
         ),
+        *_limits(problem, network, certificate),
     )
     return Verification(checks)
 
@@ -84,7 +85,7 @@ def _is_close(one: float, other: float) -> bool:
 
 def require_same_data(problem: Problem, certificate: Certificate) -> None:
     """Raise if the data are not those of the certificate."""
-    if problem.dataset.fingerprint != certificate.fingerprint:
+    if not problem.dataset.has_fingerprint(certificate.fingerprint):
         raise InvalidInputError(
             f"these are not the data of the certificate: fingerprint {problem.dataset.fingerprint}, not "
             f"{certificate.fingerprint}. Verify with the rows, classes and weights (--sample-weight) that the model "
@@ -112,6 +113,19 @@ def _bound(problem: Problem, certificate: Certificate) -> Check:
     if certificate.claimed_by:
         return Check(claim, None, f"claimed by {certificate.claimed_by}, not solved again")
     return Check(claim, False, f"conflicting rows alone cost {free:.17g}, and no solver claims more")
+
+
+def _limits(problem: Problem, network: Network, certificate: Certificate) -> Iterator[Check]:
+    """The value of every limit on errors, counted again in rationals."""
+    found = statements_of(problem, network)
+    if [one.name for one in found] != [one.name for one in certificate.limits]:
+        names = ", ".join(one.name for one in found) or "none"
+        yield Check("limits on errors", False, f"the model has others: {names}")
+        return
+    for claim, one in zip(certificate.limits, found, strict=True):
+        is_true = claim == one and one.holds
+        hint = "" if is_true else "; groups that are given as an array follow the order of the rows that were fitted"
+        yield Check(f"{claim}", is_true, f"counted again: {one.value_in_words}{hint}")
 
 
 def _solved_again(certificate: Certificate, again: Result) -> Check:

@@ -41,6 +41,7 @@ for command in (
     use.predict,
     train.prove,
     train.widths,
+    train.tradeoff,
     use.verify,
     use.attack,
     use.report,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ class InputRows:
     X: Any
     y: Any
     weights: Any
+    groups: dict[str, Any] = field(default_factory=dict)  # columns that are no features, as they are in the table
 
 
 def read(data: Path, *text: str) -> RawTable:
@@ -45,11 +46,14 @@ def training_rows(
     is_number: bool = False,
     encode: str = "",
     impute: str = "",
+    groups: Collection[str] = (),
 ) -> InputRows:
     from stepnet.tables.training import training_part
 
     table = read(data, target)
-    return InputRows(*training_part(table, target, sample_weight, drop or [], is_number, encode, impute))
+    part = training_part(table, target, sample_weight, drop or [], is_number, encode, impute)
+    others = {name: list(table.column(name)) for name in groups if name not in part.columns.features}
+    return InputRows(*part, groups=others)
 
 
 def targets_for(estimator: Any, table: RawTable, target: str) -> Any:
@@ -117,6 +121,13 @@ def widths_of(hidden: str) -> tuple[int, ...]:
             f"--hidden {hidden} must be positive widths such as 25 or 5,5, or 0 for a single neuron."
         )
     return widths
+
+
+def numbers_of(text: str, option: str) -> list[float]:
+    try:
+        return [float(part) for part in text.strip("()[], ").split(",")]
+    except ValueError:
+        raise InvalidInputError(f"{option} {text} must be numbers with commas between them, such as 0,5,10.") from None
 
 
 def sparsity_of(sparsity: str) -> Any:
@@ -191,13 +202,41 @@ def class_weight_of(given: list[str] | None, labels: Any) -> Any:
     return found
 
 
-def constraints_of(raises: list[str] | None, lowers: list[str] | None, names: list[str]) -> Any:
+def written_constraints(texts: list[str] | None) -> list[Any]:
+    """Constraints as they are written in Python."""
+    from stepnet.problem.constraint import Restriction
+
+    found = [written(text) for text in texts or []]
+    for text, one in zip(texts or [], found, strict=True):
+        if not isinstance(one, Restriction):
+            raise InvalidInputError(
+                f"--constraint {text} is none; write it as in Python, such as \"Recall('ill', at_least=0.95)\" or "
+                f"FalsePositiveRate(at_most=0.05)."
+            )
+    return found
+
+
+def group_names(constraints: list[Any]) -> list[str]:
+    """The columns that limits on errors compare."""
+    return [one.by for one in constraints if isinstance(getattr(one, "by", None), str)]
+
+
+def with_groups(constraints: list[Any], rows: InputRows) -> list[Any]:
+    """With the cells of columns that are no features in place of their names."""
+    return [
+        replace(one, by=rows.groups[one.by]) if getattr(one, "by", None) in rows.groups else one for one in constraints
+    ]
+
+
+def constraints_of(
+    raises: list[str] | None, lowers: list[str] | None, names: list[str], others: Sequence[Any] = ()
+) -> Any:
     from stepnet import Lowers, Raises
 
     for name in (*(raises or []), *(lowers or [])):
         if name not in names:
             raise InvalidInputError(f"there is no feature {name!r} to constrain; the features are {', '.join(names)}.")
-    return [*map(Raises, raises or []), *map(Lowers, lowers or [])] or None
+    return [*map(Raises, raises or []), *map(Lowers, lowers or []), *others] or None
 
 
 def check_folder(out: Path) -> None:

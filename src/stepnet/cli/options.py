@@ -45,6 +45,14 @@ ClassWeight = Annotated[
 Sparsity = Annotated[str, typer.Option(help="Most non-zero weights: 20 in total, 15,5 by layer, or fewest.")]
 Raises = Annotated[list[str] | None, typer.Option(help="Column that may only raise the score; may be repeated.")]
 Lowers = Annotated[list[str] | None, typer.Option(help="Column that may only lower the score; may be repeated.")]
+ConstraintTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--constraint",
+        help="As in Python, such as \"Recall('ill', at_least=0.95)\", FalsePositiveRate(at_most=0.05) or "
+        "\"Parity(by='sex', within=0.03)\"; may be repeated.",
+    ),
+]
 FormulationName = Annotated[
     str, typer.Option(help="auto, one_neuron, cells, cones, sat, gates, tight, bilinear or paper.")
 ]

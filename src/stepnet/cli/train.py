@@ -1,4 +1,4 @@
-"""Commands that train: demo, fit, prove, widths."""
+"""Commands that train: demo, fit, prove, widths, tradeoff."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ from stepnet.cli.inputs import (
     check_writable,
     class_weight_of,
     constraints_of,
+    group_names,
     hidden_of,
     method_of,
+    numbers_of,
     require_two_classes,
     sparsity_of,
     threshold_of,
     training_rows,
     weights_of,
     widths_of,
+    with_groups,
+    written_constraints,
 )
-from stepnet.cli.output import EXIT_FALSE, complain, exit_if, say
+from stepnet.cli.output import EXIT_FALSE, complain, exit_if, say, write_rows
 from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 
@@ -65,6 +69,7 @@ def fit(
     sparsity: options.Sparsity = "",
     raises: options.Raises = None,
     lowers: options.Lowers = None,
+    constraint: options.ConstraintTexts = None,
     norm: Annotated[str, typer.Option(help="Norm of perturbations, with --radius: l1, l2 or linf (default).")] = "",
     radius: Annotated[float, typer.Option(help="How far rows may be perturbed; the worst case is trained for.")] = 0.0,
     method: Annotated[str, typer.Option(help="learn, prove, search, exact or alternating.")] = "learn",
@@ -94,14 +99,24 @@ def fit(
         raise InvalidInputError("--resume needs a checkpoint; name it with --checkpoint FILE.")
     check_writable(out)
     is_regression = task == "regression"
-    rows = training_rows(data, target, sample_weight, drop, is_number=is_regression, encode=encode, impute=impute)
+    others = written_constraints(constraint)
+    rows = training_rows(
+        data,
+        target,
+        sample_weight,
+        drop,
+        is_number=is_regression,
+        encode=encode,
+        impute=impute,
+        groups=group_names(others),
+    )
     parameters: dict[str, Any] = {
         "hidden": hidden_of(hidden),
         "threshold": threshold_of(threshold),
         "weights": weights_of(weights),
         "activation": written(activation),
         "sparsity": sparsity_of(sparsity),
-        "constraints": constraints_of(raises, lowers, rows.columns.features),
+        "constraints": constraints_of(raises, lowers, rows.columns.features, with_groups(others, rows)),
         "uncertainty": ball_of(norm, radius),
         "method": chosen,
         "time_limit": time_limit,
@@ -131,6 +146,7 @@ def prove(
     hidden: options.Hidden = "2",
     save: Annotated[Path | None, typer.Option(help="New folder for a proof that others can check.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the model.")] = None,
+    constraint: options.ConstraintTexts = None,
     time_limit: options.TimeLimit = 600,
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
@@ -148,10 +164,13 @@ def prove(
     check_writable(out)
     if save is not None:
         check_new_folder(save)
-    rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
+    others = written_constraints(constraint)
+    groups = group_names(others)
+    rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute, groups=groups)
     require_two_classes(rows.y, "prove")
     classifier = StepClassifier(
         hidden=widths_of(hidden),
+        constraints=with_groups(others, rows) or None,
         class_weight=class_weight_of(class_weight, rows.y),
         method="prove",
         time_limit=time_limit,
@@ -253,4 +272,64 @@ def widths(
     )
     exit_if(found.curve[-1].certificate.stop_reason == "interrupted")
     if found.smallest is None:
+        sys.exit(EXIT_FALSE)
+
+
+def tradeoff(
+    data: options.Data,
+    target: options.Target,
+    hidden: options.Hidden = "2",
+    positive: Annotated[str, typer.Option(help="Class to be found; default: the second one.")] = "",
+    at_most: Annotated[
+        str, typer.Option(help="False positives to allow, such as 0,5,10; default: 0,1,2,3,5,8, ...")
+    ] = "",
+    out: Annotated[Path | None, typer.Option(help="Also write the points, a CSV file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot of recall over false positives.")] = None,
+    time_limit: options.TimeLimit = 600,
+    random_state: options.Seed = 0,
+    sample_weight: options.WeightColumn = None,
+    drop: options.Drop = None,
+    encode: options.Encode = "",
+    impute: options.Impute = "",
+    config: options.Config = None,
+    as_json: options.Json = False,
+) -> None:
+    """Find the best recall for every number of false positives, with a bound; exit code 1 if a point stays open."""
+    from stepnet import tradeoff as curve_of
+    from stepnet.estimators.tradeoff import COLUMNS
+    from stepnet.runtime.view import showing
+
+    check_plot(plot)
+    check_writable(out)
+    rows = training_rows(data, target, sample_weight, drop, encode=encode, impute=impute)
+    require_two_classes(rows.y, "tradeoff")
+    with showing(time_limit, "trading recall for false positives"):
+        found = curve_of(
+            rows.X,
+            rows.y,
+            positive=positive or None,
+            hidden=widths_of(hidden),
+            false_positives=numbers_of(at_most, "--at-most") if at_most else None,
+            sample_weight=rows.weights,
+            time_limit=time_limit,
+            random_state=random_state,
+            on_interrupt="keep",
+            show=lambda one: print(
+                f"at most {one.at_most:g} false positives: recall {100 * float(one.recall):.2f} %, "
+                f"no network has more than {100 * float(one.recall_at_most):.2f} %",
+                file=sys.stderr,
+                flush=True,
+            ),
+        )
+    lines = [str(found)]
+    if out is not None:
+        write_rows(out, COLUMNS, found.rows())
+        lines.append(f"points written to {out}")
+    if plot is not None:
+        found.plot(plot)
+        lines.append(f"plot written to {plot}")
+    points = [dict(zip(COLUMNS, row, strict=True)) for row in found.rows()]
+    say("\n".join(lines), {"positive": found.positive, "hidden": found.hidden, "points": points}, as_json=as_json)
+    exit_if(found.points[-1].stop_reason == "interrupted")
+    if any(one.status != "OPTIMAL" for one in found.points):
         sys.exit(EXIT_FALSE)

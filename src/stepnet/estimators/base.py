@@ -27,6 +27,7 @@ from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.constraint import Constraints
 from stepnet.problem.dataset import Dataset
+from stepnet.problem.losses.base import Loss
 from stepnet.problem.losses.registry import loss_of
 from stepnet.problem.problem import Problem
 from stepnet.proof_files.written import write_proof
@@ -120,8 +121,8 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
         For one hidden layer of up to 5 neurons; see :func:`stepnet.verify_proof`. Returns the proven bound. It is
         smaller than the certificate's if the time was too short, which can happen for large bounds that came from
-        enumeration or a solver, and if restrictions on weights and thresholds or perturbations of rows cost something:
-        the proof is one for all networks and for the rows as they are.
+        enumeration or a solver, and if restrictions on weights, thresholds or errors or perturbations of rows cost
+        something: the proof is one for all networks and for the rows as they are.
         """
         check_is_fitted(self)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
@@ -204,7 +205,10 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                     f"uncertainty={self.uncertainty!r} must be a set such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
-        return Problem(dataset, architecture, loss_of(self.loss, task), constraints, self.uncertainty)
+        loss = loss_of(self.loss, task)
+        if constraints.limit_errors:
+            _require_counted_errors(loss, task, self.uncertainty)
+        return Problem(dataset, architecture, loss, constraints, self.uncertainty)
 
     def _keep_columns(self) -> None:
         """Keep how columns became the features of this fit, if they came from a table; forget those of earlier fits."""
@@ -266,6 +270,18 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         if is_finite_number(self.gap) and 0 <= self.gap <= 1:
             return Budget(checked_limit(self.time_limit), float(self.gap))
         raise InvalidInputError(f"gap={self.gap!r} must be a number from 0 to 1, such as 0.05.")
+
+
+def _require_counted_errors(loss: Loss, task: str, uncertainty: Any) -> None:
+    """Raise where there are no errors that a limit could count."""
+    reasons = {
+        "are for classes; this is a regression": task != "classes",
+        f"need answers, and loss={loss.name!r} reads values. Use loss='misclassified'": loss.reads_values,
+        "are for rows that are certain. Use uncertainty=None": uncertainty is not None,
+    }
+    reason = next((one for one, is_so in reasons.items() if is_so), None)
+    if reason is not None:
+        raise InvalidInputError(f"limits on errors, such as Recall, {reason}.")
 
 
 def checked_weights(sample_weight: Any, rows: Any) -> Any:

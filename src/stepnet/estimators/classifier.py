@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,13 +28,14 @@ from stepnet.model.calibration import Calibration
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
+from stepnet.problem.error_limits.counted import CountedRows
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 
 _MOST_CLASSES = 1000
 _MANY_NUMBERS = 20  # as classes: they are more likely meant as numbers
-_CALIBRATED = 50_000  # rows are enough for one slope
+_CALIBRATED = 5_000  # rows are enough for one slope
 _LEARNED, _OTHER_UNITS = 0.8, 4.0  # slope of learned networks, and one that says that their values are no log odds
 
 
@@ -185,13 +187,17 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
 
     def _problem_from(self, rows: Any, y: Any, weights: Any, radii: Any = None) -> Problem:
         check_classification_targets(y)
-        weights = self._all_weights(y, weights)
+        row_weights, weights = weights, self._all_weights(y, weights)
         codes = _codes(y, self.classes_, weights)
-        dataset = Dataset.from_rows(rows, codes, weights, radii)
+        dataset = Dataset.from_rows(rows, codes, weights, radii, keep_places=self.constraints is not None)
         problem = self._problem_of(dataset, self._architecture(rows.shape[1]), "classes")
         if self._votes:
             _require_votes(problem)
-        return problem
+        if not problem.constraints.limit_errors:
+            return problem
+        assert dataset.places is not None
+        counted = CountedRows(rows, codes, self.classes_, row_weights, dataset.places, dataset.n_rows, self._names())
+        return replace(problem, constraints=problem.constraints.for_rows(counted))
 
     def _all_weights(self, y: Any, weights: Any) -> Any:
         """The weights of the rows times those of their classes."""
@@ -240,7 +246,7 @@ def _require_votes(problem: Problem) -> None:
     if lost:
         raise InvalidInputError(
             f"{type(lost[0]).__name__} does not work with output='one_vs_one': a vote may violate what each of its "
-            f"networks satisfies. Use output='ordinal'."
+            f"networks satisfies. Use output='one_hot' or 'ordinal'."
         )
 
 

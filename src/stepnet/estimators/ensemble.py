@@ -34,7 +34,7 @@ KINDS = ("oblique", "trees", "bits")
 _EPOCHS, _FEWEST_STEPS = 50, 1_000
 _OBLIQUE = (0.7, 0.02)  # strengths: one that generalises alone, one that needs the others
 _BITS = 0.5
-_MARGIN = 1.25  # of the time of the fit so far, when the search for a margin must end
+_MARGIN = 1.05  # of the time of the fit so far, when the search for a margin must end
 _COMPARED = 5_000  # rows on which a hurried committee is compared with a rough network
 
 
@@ -62,7 +62,7 @@ class Ensemble(BaseStep):
             learn = self._learn()
             problem = self._problem(X, y, sample_weight)
             with showing(budget.remaining) if self.verbose else nullcontext() as show:
-                ways = [way for kind in kinds for way in _ways(kind, problem.dataset, learn)]
+                ways = [way for kind in kinds for way in _ways(kind, problem, learn)]
                 self._sum_up(problem, ways, n_members, budget, n_jobs, show)
         return self
 
@@ -112,12 +112,14 @@ def checked_kinds(kinds: Any) -> tuple[str, ...]:
     return tuple(kind for kind in ("trees", "oblique", "bits") if kind in chosen)  # the fastest first
 
 
-def _ways(kind: str, dataset: Dataset, learn: Learn | None) -> list[Kind]:
+def _ways(kind: str, problem: Problem, learn: Learn | None) -> list[Kind]:
     """How members of a kind are trained; ``learn`` replaces the default of those that descend."""
+    X = problem.dataset.X
     if kind == "trees":
-        return [Trees(BoostingOptions.for_rows(dataset.n_rows), Bins.of(dataset.X))]
+        n_rows = int(problem.dataset.repetitions.sum())
+        return [Trees(BoostingOptions.for_rows(n_rows, problem.architecture.n_outputs), Bins.of(X))]
     if kind == "bits":
-        return [Bits.of(learn.options if learn else _brief(_BITS), dataset.X)]
+        return [Bits.of(learn.options if learn else _brief(_BITS), X)]
     return [Oblique(learn.options)] if learn else [Oblique(_brief(strength)) for strength in _OBLIQUE]
 
 

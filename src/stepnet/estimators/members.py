@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from stepnet.model.activations.identity import IDENTITY
-from stepnet.model.arithmetic import Bools
+from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Layer, Network
 from stepnet.model.trees import one_feature
 from stepnet.problem.dataset import Dataset
@@ -30,9 +30,9 @@ class Kind(Protocol):
     """A way to train members."""
 
     def train(
-        self, problem: Problem, is_used: Bools, seed: list[int], seconds: float, should_stop: Callable[[], bool]
+        self, problem: Problem, kept: Floats, seed: list[int], seconds: float, should_stop: Callable[[], bool]
     ) -> Network:
-        """A member trained on the rows that are used, in about so many seconds at the most."""
+        """A member trained on the rows of which so much weight is kept, in about so many seconds at the most."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Oblique:
     options: DescentOptions
 
     def train(
-        self, problem: Problem, is_used: Bools, seed: list[int], seconds: float, should_stop: Callable[[], bool]
+        self, problem: Problem, kept: Floats, seed: list[int], seconds: float, should_stop: Callable[[], bool]
     ) -> Network:
-        return _descended(replace(problem, dataset=_part(problem.dataset, is_used)), self, seed, seconds, should_stop)
+        return _descended(replace(problem, dataset=_part(problem.dataset, kept)), self, seed, seconds, should_stop)
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,13 @@ class Trees:
     bins: Bins
 
     def train(
-        self, problem: Problem, is_used: Bools, seed: list[int], seconds: float, should_stop: Callable[[], bool]
+        self, problem: Problem, kept: Floats, seed: list[int], seconds: float, should_stop: Callable[[], bool]
     ) -> Network:
         n_outputs = problem.architecture.n_outputs
         limits: Any = {"seconds": seconds, "should_stop": should_stop}
-        return boosted_network(problem.dataset, self.bins, is_used, n_outputs, options=self.options, **limits)
+        dataset = problem.dataset
+        counts = kept / dataset.weights * dataset.repetitions
+        return boosted_network(dataset, self.bins, counts, n_outputs, options=self.options, **limits)
 
 
 @dataclass(frozen=True)
@@ -77,18 +79,20 @@ class Bits:
         return cls(options, one_feature(questions[:_MOST_BITS] or [(0, math.inf)], X.shape[1]))
 
     def train(
-        self, problem: Problem, is_used: Bools, seed: list[int], seconds: float, should_stop: Callable[[], bool]
+        self, problem: Problem, kept: Floats, seed: list[int], seconds: float, should_stop: Callable[[], bool]
     ) -> Network:
-        rows = _part(problem.dataset, is_used)
-        bits = Dataset(Network((self.layer,)).levels(rows.X)[0].astype(np.float32), rows.y, rows.weights)
+        rows = _part(problem.dataset, kept)
+        signals: Any = Network((self.layer,)).levels(rows.X)[0].astype(np.float32)
+        bits = replace(rows, X=signals)
         architecture = replace(problem.architecture, n_features=self.layer.width)
         part = replace(problem, dataset=bits, architecture=architecture)
         network = _descended(part, self, seed, seconds, should_stop)
         return Network((self.layer, *network.layers))
 
 
-def _part(dataset: Dataset, is_used: Bools) -> Dataset:
-    return Dataset(dataset.X[is_used], dataset.y[is_used], dataset.weights[is_used])
+def _part(dataset: Dataset, kept: Floats) -> Dataset:
+    is_used = kept > 0
+    return Dataset(dataset.X[is_used], dataset.y[is_used], kept[is_used], n_given=dataset.n_given)
 
 
 def _descended(

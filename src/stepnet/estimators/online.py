@@ -326,7 +326,7 @@ class OnlineStep(BaseStep):
             return None
         seen = self._rows_so_far()
         before = self._problem_from(seen.X, seen.y, seen.weights).dataset
-        return before if before.fingerprint == self.certificate_.fingerprint else None
+        return before if before.has_fingerprint(self.certificate_.fingerprint) else None
 
     def _known_bound(self, problem: Problem) -> Bound | None:
         """The bound of the earlier rows as one for all; its scope is the same if a margin has the same units."""

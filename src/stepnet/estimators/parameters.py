@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from stepnet.formulations.paper import Paper
 from stepnet.methods.registry import METHODS
 from stepnet.model.activations.staircase import Staircase
 from stepnet.problem.constraint import Constraint, Lowers, Raises
+from stepnet.problem.error_limits.limits import FalsePositiveRate, FalsePositives, Parity, Precision, Recall
 from stepnet.problem.losses.registry import LOSSES
 from stepnet.problem.weights import Integers, Real
 from stepnet.uncertainty.ball import Ball
@@ -20,7 +22,8 @@ from stepnet.uncertainty.polyhedron import Polyhedron
 
 _REGISTER = "Add a loss of your own to LOSSES of stepnet.problem.losses.registry first."
 _METHODS = {kind.__name__: kind for kind in METHODS.values()}
-_OPTIONS: tuple[type[Any], ...] = (Ball, Constraint, Lowers, Paper, Polyhedron, Raises, Staircase)
+_LIMITS: tuple[type[Any], ...] = (FalsePositiveRate, FalsePositives, Parity, Precision, Recall)
+_OPTIONS: tuple[type[Any], ...] = (Ball, Constraint, Lowers, Paper, Polyhedron, Raises, Staircase, *_LIMITS)
 
 
 def _parts() -> dict[str, type[Any]]:
@@ -58,6 +61,8 @@ def plain(value: Any) -> Any:
         return _object("dict", items=[[plain(key), plain(item)] for key, item in value.items()])
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None  # its state has changed since
+    if isinstance(value, Fraction):
+        return _object("Fraction", text=str(value))
     if isinstance(value, float) and not np.isfinite(value):
         return _object("float", text=str(value))
     if isinstance(value, str | int | float | bool | None):
@@ -81,6 +86,8 @@ def restored(value: Any) -> Any:
         return Constraint(terms, name=fields["name"], **ends)
     if name == "float":
         return float(fields["text"])
+    if name == "Fraction":
+        return Fraction(fields["text"])
     if name == "dict":
         return dict(fields["items"])
     if name not in kinds():

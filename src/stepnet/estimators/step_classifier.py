@@ -53,8 +53,9 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     sparsity : int, tuple, "fewest" or None, default=None
         The largest number of non-zero weights in total, output included, or per layer (None: any);
         ``"fewest"`` looks for the fewest with the smallest loss, and ``method="prove"`` proves it.
-    constraints : sequence of Constraint, Raises and Lowers, default=None
-        Linear constraints on weights, such as ``Raises("age")``: this input may only raise the score.
+    constraints : sequence of Constraint, Raises, Lowers, Recall, Precision, FalsePositiveRate, ..., default=None
+        Linear constraints on weights, such as ``Raises("age")``: this input may only raise the score; and limits on
+        errors of the training rows, such as ``Recall("ill", at_least=0.95)`` or ``Parity(by="sex", within=0.03)``.
     uncertainty : Ball, Polyhedron or None, default=None
         How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
     class_weight : None, "balanced" or dict, default=None

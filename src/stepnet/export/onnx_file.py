@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from stepnet.errors import InvalidInputError
 from stepnet.export.described import Described, describe
-from stepnet.export.onnx_graph import MANTISSAS, Graph, imported, require_dtype
+from stepnet.export.onnx_graph import MANTISSAS, Graph, require_dtype
 from stepnet.export.onnx_layers import codes, exact_bits, hidden_layers, is_one_slice, outputs, scaled_rows
+from stepnet.model.foreign.onnx_file import graph_fingerprint
 from stepnet.model.network import Layer
+from stepnet.runtime.extras import imported
 
 _OPSET, _IR_VERSION = 17, 8
 
@@ -48,7 +50,7 @@ def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None
         producer_name="stepnet",
         doc_string=_statement(described, graph),
     )
-    onnx.helper.set_model_props(model, _properties(described, graph))
+    onnx.helper.set_model_props(model, _properties(described, graph) | _network(described, model.graph))
     onnx.checker.check_model(model)
     content: bytes = model.SerializeToString()
     return content
@@ -154,6 +156,16 @@ def _properties(described: Described, graph: Graph) -> dict[str, str]:
         "certificate": json.dumps(described.certificate.in_words()),
         "exactness": _promise(described.network.layers[0], graph),
     }
+
+
+def _network(described: Described, graph: Any) -> dict[str, str]:
+    """The network itself, for :meth:`stepnet.Network.from_onnx`, which believes it if the graph is unchanged."""
+    scaled = "the operations that scale features are part of the first layer, rounded"
+    content = described.unscaled.to_dict() | {
+        "classes": None if described.classes is None else _class_values(described.classes).tolist(),
+        "notes": [scaled] if any(described.arithmetic) else [],
+    }
+    return {"network": json.dumps(content), "graph": graph_fingerprint(graph)}
 
 
 def _class_values(classes: NDArray[Any]) -> NDArray[Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.errors import InvalidInputError, MissingExtraError
+from stepnet.errors import InvalidInputError
 
 MANTISSAS = {"float64": 53, "float32": 24}
 
@@ -65,10 +64,3 @@ def carried(graph: Graph, places: list[str], n_bits: int) -> str:
 def require_dtype(dtype: str) -> None:
     if dtype not in MANTISSAS:
         raise InvalidInputError(f"dtype={dtype!r} is not known; choose 'float64' or 'float32'.")
-
-
-def imported(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(f"this needs {name}. Install it with: pip install 'stepnet[onnx]'") from error

@@ -7,6 +7,7 @@ import numpy as np
 from stepnet.bounds.scope import Scope
 from stepnet.errors import YES, Answer
 from stepnet.formulations.base import Encoding, Formulation, normalised, refuses_programs, safe_margin
+from stepnet.formulations.limit_rows import add_limits, must_be_exact
 from stepnet.model.arithmetic import Floats
 from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates, read_gate
 from stepnet.model.network import Layer, Network
@@ -26,8 +27,11 @@ class Gates(Formulation):
         class 1:  w_j·x^i >= t_j + ε - M^i (1 - u^i_j),    Σ_j v_j u^i_j >= θ (1 - e^i)
         class 0:  w_j·x^i <= t_j - ε + M^i u^i_j,          Σ_j v_j u^i_j <= θ - 1 + e^i (Σ v - θ + 1)
 
+    limits:   Σ_i a_i e^i <= b
+
     One implication per row and neuron suffices because the gate is monotone: a class-1 row is never
-    hurt by a neuron that is on without being counted, nor a class-0 row by one that is off.
+    hurt by a neuron that is on without being counted, nor a class-0 row by one that is off. Rows with a_i < 0 in some
+    limit have both implications, of the neurons and of e^i, so that e^i = 1 means that the row is wrong.
     """
 
     name = "gates"
@@ -42,7 +46,9 @@ class Gates(Formulation):
             and hidden[0] <= MAX_GATE_INPUTS,
             f"needs threshold='neuron', so that neurons can be complemented; got {threshold=}": threshold == "neuron",
             "accepts scenarios of single rows, not joint ones": scenarios is None or scenarios.joint is None,
-            "accepts real weights, steps and misclassified rows of two classes": problem.has_plain_steps,
+            "accepts real weights, steps and misclassified rows of two classes": problem.architecture.is_plain
+            and problem.loss.counts_errors
+            and not problem.constraints.restrict_weights,
         }
         missed = [need for need, is_met in requirements.items() if not is_met]
         return Answer(f"formulation='gates' {missed[0]}. Use formulation='tight'.") if missed else YES
@@ -91,7 +97,31 @@ class GateEncoding(Encoding):
             else:
                 model.add_rows(terms, upper=-self.margin)
                 model.add_rows([(sides, v[None, :]), (errors, theta - 1.0 - total)], upper=theta - 1)
+        self._add_limits(model, rows, big_m)
         self.model = model.build()
+
+    def _add_limits(self, model: ModelBuilder, rows: Floats, big_m: Floats) -> None:
+        """The limits on errors, and the other implications of rows whose errors must be exact."""
+        add_limits(model, self.problem, self.errors)
+        is_exact, y = must_be_exact(self.problem), self.problem.dataset.y
+        d, v, theta = len(self.gate.weights), np.array(self.gate.weights, dtype=float), self.gate.threshold
+        for label in (1, 0):
+            members = np.flatnonzero(is_exact & (y == label))
+            if not len(members):
+                continue
+            sides, errors = self.sides[members], self.errors[members]
+            big = np.repeat(big_m[members], d) + self.margin
+            terms: list[Term] = [
+                (np.tile(self.weights, (len(members), 1)), np.repeat(rows[members], d, axis=0)),
+                (np.tile(self.thresholds, len(members)), -1.0),
+                (sides.ravel(), -big),
+            ]
+            if label == 1:  # a neuron that is not counted is off; Σ v u <= θ - 1 if e
+                model.add_rows(terms, upper=-self.margin)
+                model.add_rows([(sides, v[None, :]), (errors, v.sum() - theta + 1.0)], upper=v.sum())
+            else:  # a neuron that is counted is on; Σ v u >= θ if e
+                model.add_rows(terms, lower=self.margin - big)
+                model.add_rows([(sides, v[None, :]), (errors, -float(theta))], lower=0.0)
 
     def decode(self, point: Floats) -> Network:
         hidden = Layer(point[self.weights], point[self.thresholds])

@@ -27,6 +27,8 @@ the factor. So t^k_j is free in [ε, 1] or [-1, -ε], and decoding scales each n
 thresholds of a staircase share one such factor per neuron.
 Constraints. The user's linear constraints are rows on w (for a single weight, its bounds). If the number of
 non-zero weights matters, each weight has n^k_jl in {0, 1} with lower n <= w <= upper n.
+Limits on errors. Σ_i a_i e^i <= b. Rows of two classes with a_i < 0 in some limit also have the implication of the
+other side of the threshold if e^i = 1, so that e^i = 1 means that the row is wrong.
 Integers. If the weights and inputs of a layer are integers, a < t means a <= t - 1 and no margin
 is needed; a learned threshold T is decoded as T - 1/2.
 Scenarios. If several rows of the data set are points of one owner, they share e (or p), the largest.
@@ -66,7 +68,8 @@ class Layered(Formulation):
         """Any depth, threshold, activation, output and domain; integer weights need data on a coarse enough grid."""
         if reason := refuses_programs(problem, self.name):
             return Answer(reason)
-        if problem.has_plain_steps:
+        is_plain = problem.architecture.is_plain and problem.loss.counts_errors
+        if is_plain and not problem.constraints.restrict_weights:
             return YES
         if not self.style.takes_variants:
             return Answer(

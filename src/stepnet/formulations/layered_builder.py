@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from stepnet.formulations.base import safe_margin
 from stepnet.formulations.layered_encoding import LayeredEncoding, counts
+from stepnet.formulations.limit_rows import add_limits, must_be_exact
 from stepnet.formulations.real_output import RealOutput
 from stepnet.formulations.style import Style
 from stepnet.model.activations.staircase import STEP
@@ -94,8 +95,12 @@ class LayeredBuilder:
         return self.real if k == len(self.widths) - 1 else None
 
     def _add_constraints(self) -> None:
-        """The user's rows on several weights, and the numbers of non-zero weights."""
+        """The user's rows on several weights, limits on errors, and the numbers of non-zero weights."""
         constraints = self.problem.constraints
+        if constraints.inequalities and self.encoding.errors is not None:
+            add_limits(self.model, self.problem, self.encoding.errors)
+        elif constraints.inequalities:  # the paper's u of the output is 1 - e for class 1
+            add_limits(self.model, self.problem, self.encoding.outputs[-1][:, 0, 0], self.y == 1)
         for row in self._user_rows():
             if len(row.terms) > 1:
                 add_row(self.model, self.encoding.weights, row)
@@ -259,6 +264,26 @@ class LayeredBuilder:
                 self._add_side(k, members, errors[members], code - 1, above=True)
             if code < self.kinds[k].n_thresholds:
                 self._add_side(k, members, errors[members], code, above=False)
+        self._add_wrong_sides(k, errors)
+
+    def _add_wrong_sides(self, k: int, errors: Variables) -> None:
+        """Rows of two classes whose errors must be exact are on the other side of the threshold if e = 1."""
+        is_exact = must_be_exact(self.problem)
+        for code in (1, 0):
+            members = np.flatnonzero(is_exact & (self.y == code))
+            if not len(members):
+                continue
+            on, off = self._margins(k)
+            terms, products = self._sums(k, members, np.zeros(len(members), dtype=np.int64))
+            threshold = np.broadcast_to(self.encoding.thresholds[k][0, 0], members.size)
+            big_m, e = self.big_m[k][members], errors[members]
+            if code == 1:  # a - t <= -ε_off + (M + ε_off) (1 - e)
+                terms = [*terms, (threshold, -1.0), (e, big_m + off)]
+                self.model.add_rows(terms, upper=big_m, products=products, only_if=(e, 1))
+            else:  # a - t >= ε_on - (M + ε_on) (1 - e)
+                exempt = [] if self.is_off is None else [(self.is_off[members], on[members])]
+                terms = [*terms, (threshold, -1.0), (e, -(big_m + on[members])), *exempt]
+                self.model.add_rows(terms, lower=-big_m, products=products, only_if=(e, 1))
 
     def _add_side(self, k: int, members: Variables, errors: Variables, number: int, *, above: bool) -> None:
         """Rows that belong above or below a threshold of the output neuron, unless e = 1."""

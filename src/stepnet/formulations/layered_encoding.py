@@ -102,7 +102,7 @@ class LayeredEncoding(Encoding):
 
     def _tidied(self, point: Floats) -> Floats:
         """The point with weights that are 0 or at a bound up to the solver's tolerances put exactly there."""
-        if not self.problem.constraints.restrict and not self.used:
+        if not self.problem.constraints.restrict_weights and not self.used:
             return point
         point = np.clip(point, self.model.lower, self.model.upper)
         for weights, is_used in zip(self.weights, self.used, strict=False):

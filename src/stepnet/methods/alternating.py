@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,8 +15,10 @@ from stepnet.formulations.halves import half
 from stepnet.formulations.layered_encoding import LayeredEncoding
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
+from stepnet.methods.feasible import meet_limits
 from stepnet.methods.plan import Plan, ways_of
 from stepnet.methods.programs import attempt
+from stepnet.methods.prove import Prove
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
@@ -66,9 +69,12 @@ class Alternating(Method, BaseEstimator):  # type: ignore[misc]
         assert isinstance(encoding, LayeredEncoding)
         backend = backend_for(self.solver, encoding.model)
         begin(run, start, separate=False)
+        meet_limits(run, Prove().work)
         run.stage = "alternating"
         network = centred(problem, start or random_network(problem, np.random.default_rng(run.seed)))
         loss = run.offer(network)
+        if math.isinf(loss) and run.network is not None:  # limits on errors do not admit the random network
+            network, loss = run.network, run.loss
         while not run.is_over:
             before = loss
             for odd in (True, False):

@@ -9,6 +9,7 @@ from stepnet.bounds.overlaps import lightest_cover
 from stepnet.constructions.discriminants import discriminant_network
 from stepnet.constructions.last_layer import refitted
 from stepnet.constructions.linear import constant_network, linear_network
+from stepnet.constructions.moved_threshold import with_limits_met
 from stepnet.errors import InvalidInputError
 from stepnet.methods.construct import construct
 from stepnet.methods.run import Run
@@ -47,7 +48,7 @@ def begin(
         run.stage = "linear discriminants"
         rough = discriminant_network(problem)
         if rough is not None and run.can_evaluate(rough):
-            run.offer(rough)
+            _offer(run, rough)
     is_covered = bounds and problem.is_uncertain and problem.loss.counts_errors
     cover = None
     if is_covered:
@@ -58,7 +59,16 @@ def begin(
     if separate and cover is not None and not run.is_over:
         construct(run, cover, _ROBUST_SHARE)
     elif separate and bounds and not run.is_over:
-        network = linear_network(problem, _SHARE * run.budget.remaining, run.must_stop)
+        network = linear_network(problem.without_limits, _SHARE * run.budget.remaining, run.must_stop)
         if network is not None:
             run.stage = "linear separation"
-            run.offer(network)
+            _offer(run, network)
+
+
+def _offer(run: Run, network: Network) -> None:
+    """Offer a network, and with limits on errors the one with the best threshold that meets them."""
+    run.offer(network)
+    if run.problem.constraints.demands:
+        moved = with_limits_met(run.problem, network)
+        if moved is not None:
+            run.offer(moved)

@@ -12,6 +12,7 @@ from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
 from stepnet.methods.closing import close, prepare, solve_programs
+from stepnet.methods.feasible import meet_limits
 from stepnet.methods.generation import Generation, nominal_master
 from stepnet.methods.plan import Plan, Way, ways_of
 from stepnet.methods.run import Run
@@ -73,6 +74,7 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     def work(self, run: Run, start: Network | None = None) -> None:
         plan = self.planned(run)
         begin(run, start, bounds=self.free_bounds)
+        meet_limits(run, self.work)
         if not run.is_over and start is None and self.search_share and plan.search:
             prepare(run)
             is_program = run.problem.is_plain and plan.own.formulation is not None

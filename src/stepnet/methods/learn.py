@@ -8,18 +8,20 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from stepnet.constructions.discriminants import discriminant_network
+from stepnet.constructions.moved_threshold import with_limits_met
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
+from stepnet.methods.feasible import meet_limits
 from stepnet.methods.plan import Plan
 from stepnet.methods.prove import Prove
 from stepnet.methods.run import Run
-from stepnet.methods.search import Search
+from stepnet.methods.search import Search, search_within
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.search.descent.descent import DescentOptions, accepts_descent, descend_network
 from stepnet.search.descent.stream import Stream, accepts_stream
-from stepnet.search.local.local_search import accepts_search
+from stepnet.search.local.local_search import Effort, accepts_search
 
 # Of the search for what descent does not take: seconds for hundreds of rows.
 _SHARE = 0.25  # of the time, at most
@@ -82,7 +84,9 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
             on_hurry=lambda: run.hurry("learning", "fewer steps than planned, for want of time"),
         )
         if run.journal.trouble == "time":
-            network = better(run.problem, network)
+            network = better(run.problem.without_limits, network)
+        if run.problem.constraints.demands:
+            network = _within_limits(run, network)
         # The learned network is the answer even if a network with a smaller training loss is known.
         run.settle(network)
 
@@ -97,6 +101,19 @@ class Learn(Method, BaseEstimator):  # type: ignore[misc]
     @property
     def options(self) -> DescentOptions:
         return DescentOptions(epochs=self.epochs, batch=self.batch, rate=self.rate, strength=self.strength)
+
+
+def _within_limits(run: Run, learned: Network) -> Network:
+    """What was learned with the threshold that meets the limits on errors; where none does, a network that does."""
+    moved = with_limits_met(run.problem, learned)
+    if moved is not None:
+        return moved
+    run.note("threshold", "no threshold of the output meets the limits on errors, so that a network is searched for")
+    meet_limits(run, Prove().work)
+    if not run.must_stop():
+        search_within(run, _SHARE, Effort(moves=_MOVES, starts=_STARTS))
+    assert run.network is not None
+    return run.network
 
 
 def better(problem: Problem, learned: Network) -> Network:

@@ -12,6 +12,7 @@ from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
 from stepnet.methods.closing import prepare
 from stepnet.methods.exact import Exact, stages_before
+from stepnet.methods.feasible import meet_limits
 from stepnet.methods.plan import Plan
 from stepnet.methods.run import Run
 from stepnet.methods.search import effort_before, search_within
@@ -56,6 +57,7 @@ class Prove(Method, BaseEstimator):  # type: ignore[misc]
     def work(self, run: Run, start: Network | None = None) -> None:
         plan = self.planned(run)
         begin(run, start)
+        meet_limits(run, self.work)
         if not run.is_over and self.search_share and plan.search:
             # If the exact program is out of reach, the search gets all of the time, but for bounds of the free problem.
             is_last = not plan.has_time(run.budget)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from stepnet.errors import NotAcceptedError
 from stepnet.methods.base import Method
 from stepnet.methods.begin import begin
+from stepnet.methods.feasible import meet_limits
 from stepnet.methods.plan import Plan, Way
 from stepnet.methods.run import Run
 from stepnet.model.network import Network
@@ -50,6 +51,7 @@ class Search(Method, BaseEstimator):  # type: ignore[misc]
     def work(self, run: Run, start: Network | None = None) -> None:
         self.planned(run)
         begin(run, start)
+        meet_limits(run, self.work)
         if not run.is_over:
             search_within(run, 1.0, Effort(moves=self.moves, starts=self.starts or 10**9))
         is_sparse = run.problem.constraints.fewest

@@ -32,7 +32,7 @@ def activations(inputs: Floats, weights: Weights, thresholds: Floats) -> tuple[F
 
     Zeros that sparse weights leave out add nothing and round nothing, so the error bounds are those of all terms.
     """
-    inputs, largest = np.asarray(inputs, dtype=np.float64), _largest(weights)
+    inputs, largest = np.asarray(inputs, dtype=np.float64), largest_weights(weights)
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.subtract(inputs @ weights.T, thresholds)
         # Coarser bounds than each entry's own, but much faster to compute: one for a row, enough for most rows, ...
@@ -65,20 +65,19 @@ def argmax(inputs: Floats, weights: Weights, thresholds: Floats) -> tuple[Floats
         lead = values[every, best, None] - values - error - error[every, best, None]
         lead[every, best] = 1.0
         doubtful = np.flatnonzero(~((lead > 0).all(axis=1) & np.isfinite(values).all(axis=1)))
-    rows = weights.toarray() if len(doubtful) and sparse.issparse(weights) else weights
     for i in doubtful:
-        exact = [exact_dot(inputs[i], w) - Fraction(t) for w, t in zip(rows, thresholds.tolist(), strict=True)]
+        exact = [_exact_value(inputs[i], *_terms(weights, j), t) for j, t in enumerate(thresholds.tolist())]
         best[i] = exact.index(max(exact))
     return values, best
 
 
-def accurate_sums(inputs: Floats, weights: Floats, thresholds: Floats) -> Floats:
+def accurate_sums(inputs: Floats, weights: Weights, thresholds: Floats) -> Floats:
     """``inputs @ weights.T - thresholds``, accurate to the last digit and the same on every machine.
 
     Both factors are split into slices with so few bits that products of slices add up without rounding, in any order.
     """
     n_bits = slice_bits(weights.shape[1])
-    total = np.broadcast_to(-thresholds, (len(inputs), len(weights))).astype(np.float64)
+    total = np.broadcast_to(-thresholds, (len(inputs), weights.shape[0])).astype(np.float64)
     rest = np.zeros_like(total)
     right = slices(weights, n_bits)
     for left_slice in slices(np.asarray(inputs, dtype=np.float64), n_bits):
@@ -95,14 +94,29 @@ def slice_bits(n_terms: int) -> int:
     return (52 - int(np.ceil(np.log2(n_terms + 1)))) // 2
 
 
-def slices(matrix: Floats, n_bits: int) -> list[Floats]:
+def slices(matrix: Weights, n_bits: int) -> list[Weights]:
     """Matrices that add up to this one; in each, the entries of a row are ``n_bits``-bit multiples of one number."""
-    found: list[Floats] = []
+    if sparse.issparse(matrix):
+        return _sparse_slices(matrix, n_bits)
+    found: list[Weights] = []
     while matrix.any() and len(found) < MOST_SLICES:
         _, exponents = np.frexp(np.abs(matrix).max(axis=1, keepdims=True))
         digits = np.round(np.ldexp(matrix, n_bits - exponents))
         found.append(np.ldexp(digits, exponents - n_bits))
         matrix = matrix - found[-1]
+    return found
+
+
+def _sparse_slices(matrix: sparse.csr_array, n_bits: int) -> list[Weights]:
+    found: list[Weights] = []
+    rows, rest = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.data
+    while rest.any() and len(found) < MOST_SLICES:
+        largest = np.zeros(matrix.shape[0])
+        np.maximum.at(largest, rows, np.abs(rest))
+        exponents = np.frexp(largest)[1][rows]
+        part = np.ldexp(np.round(np.ldexp(rest, n_bits - exponents)), exponents - n_bits)
+        found.append(sparse.csr_array((part, matrix.indices, matrix.indptr), shape=matrix.shape))
+        rest = rest - part
     return found
 
 
@@ -125,18 +139,33 @@ def _doubtful_signs(inputs: Floats, values: Floats, weights: Weights, thresholds
             return signs
         in_doubt = _in_doubt(values, sizes, weights.shape[1])
     # Where all weights or all inputs are zero, the value is -t.
-    in_doubt &= np.outer((inputs != 0).any(axis=1), _largest(weights) != 0)
+    in_doubt &= np.outer((inputs != 0).any(axis=1), largest_weights(weights) != 0)
     for i, j in zip(*np.nonzero(in_doubt), strict=True):
-        row = weights[[j]].toarray()[0] if sparse.issparse(weights) else weights[j]
-        signs[i, j] = _rational_sign(inputs[i], row, thresholds[j])
+        places, own = _terms(weights, j)
+        signs[i, j] = _rational_sign(inputs[i, places], own, thresholds[j])
     return signs
 
 
-def _largest(weights: Weights) -> Floats:
+def largest_weights(weights: Weights) -> Floats:
     """The largest absolute weight of each neuron."""
-    if sparse.issparse(weights):
-        return np.asarray(abs(weights).max(axis=1).toarray().ravel())
-    return np.asarray(np.abs(weights).max(axis=1, initial=0.0))
+    if not sparse.issparse(weights):
+        return np.asarray(np.abs(weights).max(axis=1, initial=0.0))
+    found, has_weights = np.zeros(weights.shape[0]), np.diff(weights.indptr) > 0
+    if has_weights.any():
+        found[has_weights] = np.maximum.reduceat(np.abs(weights.data), weights.indptr[:-1][has_weights])
+    return found
+
+
+def _terms(weights: Weights, j: int) -> tuple[Any, Floats]:
+    """The inputs of a neuron with stored weights, and these."""
+    if not sparse.issparse(weights):
+        return slice(None), weights[j]
+    part = slice(weights.indptr[j], weights.indptr[j + 1])
+    return weights.indices[part], weights.data[part]
+
+
+def _exact_value(row: Floats, places: Any, weights: Floats, threshold: float) -> Fraction:
+    return exact_dot(row[places], weights) - Fraction(threshold)
 
 
 def exact_dot(left: Floats, right: Floats) -> Fraction:
@@ -171,6 +200,12 @@ def _sums_are_exact(inputs: Floats, weights: Weights, thresholds: Floats, size: 
     return grid > -1000 and largest < np.ldexp(_EXACT, min(grid, 900))
 
 
+def sums_of_bits_are_exact(weights: Weights, thresholds: Floats) -> bool:
+    """Whether float64 adds up the weights of any inputs that are 0 or 1, less the threshold, without rounding."""
+    sizes = np.asarray(abs(weights).sum(axis=1)).ravel() + np.abs(thresholds).reshape(weights.shape[0], -1).max(axis=1)
+    return _sums_are_exact(np.ones(1), weights, thresholds, sizes)
+
+
 def _rational_sign(row: Floats, weights: Floats, threshold: float) -> int:
     """The sign of row·weights - threshold, by integers: much faster than fractions."""
     (left, left_exponents), (right, right_exponents) = _integers(row), _integers(weights)
@@ -188,10 +223,14 @@ def _integers(values: Floats) -> tuple[list[int], list[int]]:
     return (mantissas * _EXACT).astype(np.int64).tolist(), (exponents - 53).tolist()
 
 
-def ranges_of_sums(weights: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+def ranges_of_sums(weights: Weights, least: Floats, most: Floats) -> tuple[Floats, Floats]:
     """The smallest and largest w·h, for each row of signals and of weights."""
-    up, down = np.maximum(weights, 0.0).T, np.minimum(weights, 0.0).T
+    up, down = positive_part(weights).T, -positive_part(-weights).T
     return least @ up + most @ down, most @ up + least @ down
+
+
+def positive_part(weights: Weights) -> Weights:
+    return weights.maximum(0.0) if sparse.issparse(weights) else np.maximum(weights, 0.0)
 
 
 def doubt_of(weights: Weights, least: Floats, most: Floats, thresholds: Floats) -> Floats:

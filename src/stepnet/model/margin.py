@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from stepnet.model.activations.base import Levels
-from stepnet.model.arithmetic import Bools, Floats, Ints, activations, doubt_of
+from stepnet.model.arithmetic import Bools, Floats, Ints, activations, doubt_of, largest_weights
 
 if TYPE_CHECKING:
     from stepnet.model.network import Layer, Network
@@ -45,10 +45,12 @@ def smallest_distance(network: Network, X: Any, should_stop: Callable[[], bool])
 
 def _lengths(layer: Layer) -> tuple[Floats, Floats]:
     """The lengths of the weights of each neuron as two factors, so that squares neither overflow nor underflow."""
-    weights = layer.weights
-    sizes = np.abs(weights).max(axis=1, initial=0.0)
+    sizes = largest_weights(layer.matrix)
     scales = np.where(sizes > 0, sizes, 1.0)
-    return scales, np.linalg.norm(weights / scales[:, None], axis=1)
+    if not layer.is_sparse:
+        return scales, np.linalg.norm(layer.matrix / scales[:, None], axis=1)
+    neurons = np.repeat(np.arange(layer.width), np.diff(layer.matrix.indptr))
+    return scales, np.sqrt(np.bincount(neurons, (layer.matrix.data / scales[neurons]) ** 2, layer.width))
 
 
 @dataclass(frozen=True)

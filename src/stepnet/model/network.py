@@ -8,8 +8,11 @@ number, independent of rounding in float64.
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.registry import from_plain, to_plain
 from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Bools, Floats, Weights
+from stepnet.model.conjunctions import SumOfConjunctions
 from stepnet.model.margin import smallest_distance
 from stepnet.model.rules import Words, hidden_names, output_names
 from stepnet.runtime.numbers import is_integer
@@ -36,7 +40,8 @@ class Layer:
     """Weights (d_k × d_{k-1}), thresholds and activation of one layer.
 
     Thresholds are d_k numbers, or d_k × L in rising order where the activation has L > 1 per neuron. ``matrix`` holds
-    the weights, sparse where nearly all of many are zero, as in votes; ``weights`` is always the full array.
+    the weights, sparse where nearly all of many are zero, as in votes and convolutions: what works on networks of any
+    size reads it, or ``row``. ``weights`` is always the full array.
     """
 
     matrix: Weights
@@ -56,7 +61,7 @@ class Layer:
             raise InvalidInputError("weights and thresholds of a layer must be finite numbers.")
         if thresholds.ndim > 1 and (np.diff(thresholds, axis=1) < 0).any():
             raise InvalidInputError("the thresholds of a staircase must be in rising order.")
-        matrix = _stored(matrix, activation)
+        matrix = _stored(matrix)
         thresholds.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "thresholds", thresholds)
@@ -70,6 +75,15 @@ class Layer:
     @property
     def is_sparse(self) -> bool:
         return bool(sparse.issparse(self.matrix))
+
+    def row(self, j: int) -> Floats:
+        """All weights of one neuron."""
+        return np.asarray(self.matrix[[j]].toarray()[0] if self.is_sparse else self.matrix[j])
+
+    def inputs_of(self, neurons: Bools) -> Bools:
+        """Which inputs have a non-zero weight in one of these neurons."""
+        own = self.matrix[neurons]
+        return np.asarray(np.bincount(own.indices, minlength=self.n_inputs) > 0 if self.is_sparse else own.any(axis=0))
 
     @property
     def n_weights(self) -> int:
@@ -90,7 +104,7 @@ class Layer:
             return levels.astype(np.float64)
         return np.array(self.activation.values)[levels]
 
-    def with_(self, weights: Floats, thresholds: Floats) -> Layer:
+    def with_(self, weights: Weights, thresholds: Floats) -> Layer:
         """A layer with the same activation and other numbers."""
         return Layer(weights, thresholds, self.activation)
 
@@ -141,21 +155,20 @@ class Network:
         if last.activation.has_levels:
             used[0][1:] = False  # its first neuron alone answers
         for above in reversed(self.layers[1:]):
-            used.insert(0, (above.weights[used[0]] != 0).any(axis=0))
+            used.insert(0, above.inputs_of(used[0]))
         return tuple(used)
 
     @property
     def used_features(self) -> tuple[int, ...]:
         """The features that an answer may depend on: those with a non-zero weight in a neuron of ``used_neurons``."""
-        weights = self.layers[0].weights[self.used_neurons[0]]
-        return tuple(np.flatnonzero((weights != 0).any(axis=0)).tolist())
+        return tuple(np.flatnonzero(self.layers[0].inputs_of(self.used_neurons[0])).tolist())
 
     def on_features(self, features: Sequence[int]) -> Network:
         """The same network for rows of these features alone, in this order; the others must not be used."""
         if not set(self.used_features) <= set(features):
             raise InvalidInputError(f"the network uses the features {self.used_features}; got {tuple(features)} only.")
         first, *above = self.layers
-        return Network((first.with_(first.weights[:, list(features)], first.thresholds), *above))
+        return Network((first.with_(first.matrix[:, list(features)], first.thresholds), *above))
 
     def levels(self, X: ArrayLike) -> list[Levels]:
         """The exact levels of every layer (the bits of steps), as one array of rows × d_k per layer.
@@ -167,7 +180,7 @@ class Network:
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The exact answer for every row: the code of a class, or the outputs (rows × d_K) if they are numbers."""
-        outputs = [self._output(rows) for rows in self.chunks(X)]
+        outputs = list(self._outputs(X))
         if self.layers[-1].activation.gives_numbers:
             return np.concatenate([values for values, _ in outputs])
         return np.concatenate([levels for _, levels in outputs])[:, 0].astype(np.int64)
@@ -184,7 +197,7 @@ class Network:
         values, of which the first largest is the answer up to rounding; a staircase as output gives 1 in the column of
         the answer.
         """
-        outputs, activation = (self._output(rows) for rows in self.chunks(X)), self.layers[-1].activation
+        outputs, activation = self._outputs(X), self.layers[-1].activation
         # Sums that overflow in both directions are NaN; their answers are known exactly.
         return np.concatenate([activation.scores(np.nan_to_num(values), levels) for values, levels in outputs])
 
@@ -233,7 +246,7 @@ class Network:
         wanted = self.predict(X) if by == 0 else self.decision(X) >= by
         raised = last.thresholds + by if by else last.thresholds
         for _ in range(_ROUNDINGS):
-            network = Network((*below, last.with_(last.weights, raised)))
+            network = Network((*below, last.with_(last.matrix, raised)))
             on = network.predict(X)
             if (on == wanted).all():
                 return network
@@ -252,9 +265,9 @@ class Network:
             is_output = k == len(self.layers) - 1
             answers = [f"{value:g}" for value in layer.activation.values] if is_output else ()
             own = output_names(layer.width) if is_output else hidden_names(self.widths, k)
-            for name, weights, ends in zip(own, layer.weights.tolist(), layer.thresholds.tolist(), strict=True):
+            for j, (name, ends) in enumerate(zip(own, layer.thresholds.tolist(), strict=True)):
                 ends = ends if isinstance(ends, list) else [ends]
-                rule = words.rule(layer.activation, weights, ends, names, values=values, answers=answers)
+                rule = words.rule(layer.activation, layer.row(j).tolist(), ends, names, values=values, answers=answers)
                 lines.append(f"  {name}: {rule}")
             names, values = own, layer.activation.values
         if reading := self.layers[-1].activation.reading:
@@ -287,6 +300,65 @@ class Network:
         except (KeyError, TypeError, ValueError, InvalidInputError) as error:
             raise ModelFileError(f"the network in the file is damaged ({error}).") from error
 
+    @classmethod
+    def from_layers(cls, layers: Sequence[Any]) -> Network:
+        """A network from arrays, such as the weights of a binarised network trained elsewhere.
+
+        Parameters
+        ----------
+        layers : sequence
+            From the inputs to the output, each a tuple (weights, thresholds, activation) or a dictionary with some of
+
+            - ``weights``: one row per neuron, an array or a sparse matrix; a first layer with a ``batch_norm`` may
+              have none, then it normalises the features;
+            - ``bias`` or ``thresholds``: added to the sums, or subtracted;
+            - ``batch_norm``: (gamma, beta, mean, variance, epsilon), after the bias. A normalised sign is a threshold
+              with a direction, and it is computed in rational numbers: over bits no answer is rounded;
+            - ``activation``: "step" (default), "sign", a Staircase, and for the last layer "argmax" or "identity";
+            - ``zero``: what a step or sign of 0 is, 1 (default), -1 or, for a sign, 0.
+
+        Where a number of the network has to be rounded to float64, a warning says so.
+
+        Examples
+        --------
+        >>> from stepnet import Network
+        >>> normalised = ([1, -2], [0, 1], [0.5, 0], [4, 1], 0)
+        >>> hidden = {"weights": [[1, -1], [1, 1]], "batch_norm": normalised, "activation": "sign"}
+        >>> network = Network.from_layers([hidden, {"weights": [[1, 1], [1, -1]], "activation": "argmax"}])
+        >>> network.predict([[1.0, 0.0], [0.0, 1.0]]).tolist()
+        [1, 0]
+        """
+        from stepnet.model.foreign.arrays import network_of
+
+        network, notes = network_of(layers)
+        _warn_of(notes)
+        return network
+
+    @classmethod
+    def from_onnx(cls, path: str | os.PathLike[str], *, output: str | None = None, zero: int | None = None) -> Network:
+        """The network of an ONNX file, for files whose numbers become steps: Sign, Greater, Where and the like.
+
+        The answers are those of the file in exact arithmetic. Convolutions become sparse layers, batch normalisation
+        and pools are folded into neurons. A network that stepnet exported is read back as it was.
+
+        Parameters
+        ----------
+        path : path
+        output : "argmax", optional
+            Let the answer be the place of the largest output, where the file ends with the outputs themselves. By
+            default the answers are those of the file.
+        zero : -1, 0 or 1, optional
+            What a Sign of 0 is. In ONNX it is 0, which takes two neurons for each Sign on sums that can be 0.
+
+        Where a number of the network has to be rounded to float64, or differs from the file as asked, a warning says
+        so. A file that cannot be read raises a ModelFileError that names the operator.
+        """
+        from stepnet.model.foreign.onnx_file import read_onnx
+
+        found = read_onnx(path, output=output, zero=zero)
+        _warn_of(found.notes)
+        return found.network
+
     def forward(self, rows: Floats) -> Iterator[tuple[Floats, Levels]]:
         """The values ``w·h - t`` for the first threshold, and the exact levels, layer by layer."""
         signals = rows
@@ -296,30 +368,43 @@ class Network:
             if layer.activation.has_levels:
                 signals = layer.outputs(levels)
 
-    def _output(self, rows: Floats) -> tuple[Floats, Levels]:
-        *_, last = self.forward(rows)
-        return last
+    def _outputs(self, X: ArrayLike) -> Iterator[tuple[Floats, Levels]]:
+        """What :meth:`forward` gives for the last layer, for some rows at a time."""
+        if (whole := self._sum_of_conjunctions) is not None:
+            yield from (whole.read(rows) for rows in self.chunks(X, whole.n_rows))
+            return
+        for rows in self.chunks(X):
+            *_, last = self.forward(rows)
+            yield last
 
-    def chunks(self, X: ArrayLike) -> Iterator[Floats]:
+    @cached_property
+    def _sum_of_conjunctions(self) -> SumOfConjunctions | None:
+        return SumOfConjunctions.of(self.layers)
+
+    def chunks(self, X: ArrayLike, n_rows: int | None = None) -> Iterator[Floats]:
         """The rows, some at a time, as float64."""
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise InvalidInputError(f"the network expects rows of {self.n_features} features; got shape {X.shape}.")
-        n_rows = max(1, _CHUNK // max(*self.widths, self.n_features))
+        n_rows = n_rows or max(1, _CHUNK // max(*self.widths, self.n_features))
         for first in range(0, max(len(X), 1), n_rows):
             yield np.asarray(X[first : first + n_rows], dtype=np.float64)
 
 
-def _stored(matrix: Weights, activation: Activation) -> Weights:
+def _warn_of(notes: Sequence[str]) -> None:
+    if notes:
+        warnings.warn(f"the network differs from what was read: {'; '.join(notes)}.", stacklevel=3)
+
+
+def _stored(matrix: Weights) -> Weights:
     """Sparse if nearly all of many weights are zero, otherwise a full array; not to be written into."""
     is_sparse = sparse.issparse(matrix)
     if is_sparse:
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
     n_entries = matrix.shape[0] * matrix.shape[1]
-    is_read_so = activation.has_levels or activation.is_compared  # others are given full arrays
     n_weights = matrix.nnz if is_sparse else np.count_nonzero(matrix)
-    if is_read_so and n_entries >= _LARGE and n_weights <= _RARE * n_entries:
+    if n_entries >= _LARGE and n_weights <= _RARE * n_entries:
         return matrix if is_sparse else sparse.csr_array(matrix)
     matrix = matrix.toarray() if is_sparse else matrix
     matrix.flags.writeable = False

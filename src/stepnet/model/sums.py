@@ -23,16 +23,22 @@ _BITS = 50  # of the sum of all weights and thresholds: no sum of some of them i
 
 def scaled_members(networks: Sequence[Network], factors: Sequence[float], offset: Floats) -> list[Network]:
     """The networks times their factors, and the offset added to the first; all on one grid."""
-    lasts = []
-    for k, (network, factor) in enumerate(zip(networks, factors, strict=True)):
-        last = network.layers[-1]
-        lasts.append((factor * last.weights, factor * last.thresholds - (offset if k == 0 else 0.0)))
-    total = sum(np.abs(weights).sum() + np.abs(thresholds).sum() for weights, thresholds in lasts)
-    grid = int(np.frexp(total)[1]) - _BITS
+    lasts = [network.layers[-1] for network in networks]
+    offsets = [offset if k == 0 else 0.0 for k in range(len(networks))]
+    weights = [factor * last.weights for factor, last in zip(factors, lasts, strict=True)]
+    thresholds = [factor * last.thresholds - own for factor, last, own in zip(factors, lasts, offsets, strict=True)]
+    numbers = on_one_grid([*weights, *thresholds])
+    pairs = zip(numbers[: len(networks)], numbers[len(networks) :], strict=True)
     return [
-        Network((*network.layers[:-1], Layer(_rounded(weights, grid), _rounded(thresholds, grid), IDENTITY)))
-        for network, (weights, thresholds) in zip(networks, lasts, strict=True)
+        Network((*network.layers[:-1], Layer(*pair, IDENTITY))) for network, pair in zip(networks, pairs, strict=True)
     ]
+
+
+def on_one_grid(arrays: Sequence[Floats]) -> list[Floats]:
+    """The numbers, rounded to multiples of one power of two so that no sum of some of them is rounded."""
+    total = sum(np.abs(array).sum() for array in arrays)
+    grid = int(np.frexp(total)[1]) - _BITS
+    return [np.asarray(np.ldexp(np.round(np.ldexp(array, -grid)), grid)) + 0.0 for array in arrays]
 
 
 def sum_of(members: Sequence[Network], output: Activation = IDENTITY) -> Network:
@@ -43,10 +49,6 @@ def sum_of(members: Sequence[Network], output: Activation = IDENTITY) -> Network
     weights = np.hstack([last.weights for last in lasts])
     thresholds = np.sum([last.thresholds for last in lasts], axis=0)
     return Network((*_without_twins(hidden, Layer(weights, thresholds, output)),))
-
-
-def _rounded(values: Floats, grid: int) -> Floats:
-    return np.asarray(np.ldexp(np.round(np.ldexp(values, -grid)), grid)) + 0.0
 
 
 def _without_twins(hidden: list[Layer], last: Layer) -> list[Layer]:

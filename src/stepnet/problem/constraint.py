@@ -11,9 +11,9 @@ answers of the network, and are checked where a loss is evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -24,6 +24,9 @@ from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
+from stepnet.problem.error_limits.counted import CountedRows
+from stepnet.problem.error_limits.demand import Demand
+from stepnet.problem.error_limits.inequality import Inequality
 from stepnet.runtime.numbers import is_finite_number, is_integer
 
 _TOLERANCE = 1e-6  # relative: solvers satisfy rows of several weights up to rounding
@@ -57,7 +60,8 @@ class Row:
 class Restriction:
     """A condition on networks: linear rows of its weights, or a property of its answers."""
 
-    needs_rows: ClassVar[bool] = False  # whether it depends on answers, which programs and proofs do not support
+    needs_rows: ClassVar[bool] = False  # whether it depends on answers
+    counts_errors: ClassVar[bool] = False  # linear in errors; otherwise programs and proofs do not support answers
     holds_in_votes: ClassVar[bool] = False  # whether a vote satisfies it if all of its members do
 
     def rows(self, architecture: Architecture, feature_names: Sequence[str] | None) -> list[Row]:
@@ -67,6 +71,10 @@ class Restriction:
     def refuses(self, network: Network, dataset: Dataset) -> str | None:
         """Why the network is not admitted, or None if it is; called only if it needs rows."""
         return None
+
+    def demand(self, rows: CountedRows) -> Demand:
+        """The limit on the errors of these rows; called only if it counts errors."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -154,6 +162,7 @@ class Constraints:
     total_limit: int | None = None
     fewest: bool = False  # among networks with the least loss, prefer the fewest non-zero weights
     restrictions: tuple[Restriction, ...] = ()
+    demands: tuple[Demand, ...] = field(default=(), compare=False)  # limits on errors, for the rows of the problem
 
     @classmethod
     def of(
@@ -169,7 +178,8 @@ class Constraints:
             given = (given,)
         if not isinstance(given, list | tuple) or not all(isinstance(one, Restriction) for one in given):
             raise InvalidInputError(
-                f"constraints={constraints!r} must be a list or tuple of Constraint, Raises and Lowers objects."
+                f"constraints={constraints!r} must be a list or tuple of objects such as Constraint, Raises, "
+                f"Lowers and Recall."
             )
         rows = tuple(row for one in given for row in one.rows(architecture, feature_names))
         made, n_layers = partial(cls, rows, restrictions=tuple(given)), len(architecture.widths)
@@ -206,6 +216,37 @@ class Constraints:
         return any(one.needs_rows for one in self.restrictions)
 
     @property
+    def limit_errors(self) -> bool:
+        """Whether errors exclude some networks."""
+        return any(one.counts_errors for one in self.restrictions)
+
+    @property
+    def need_other_answers(self) -> bool:
+        """Whether answers exclude some networks by more than limits on errors."""
+        return any(one.needs_rows and not one.counts_errors for one in self.restrictions)
+
+    @cached_property
+    def inequalities(self) -> tuple[Inequality, ...]:
+        """Those of all limits on errors."""
+        return tuple(one for demand in self.demands for one in demand.inequalities)
+
+    def for_rows(self, rows: CountedRows) -> Constraints:
+        """With the limits on errors for these rows."""
+        limits = (one for one in self.restrictions if one.counts_errors)
+        return replace(self, demands=tuple(one.demand(rows) for one in limits))
+
+    def with_demands(self, kept: Callable[[Demand], bool]) -> Constraints:
+        """With some of the limits on errors only."""
+        if not self.demands:
+            return self
+        demands = tuple(one for one in self.demands if kept(one))
+        limits = [one for one in self.restrictions if one.counts_errors]
+        lost = {id(limit) for limit, one in zip(limits, self.demands, strict=True) if not kept(one)}
+        return replace(
+            self, demands=demands, restrictions=tuple(one for one in self.restrictions if id(one) not in lost)
+        )
+
+    @property
     def has_limits(self) -> bool:
         return self.total_limit is not None or any(limit is not None for limit in self.layer_limits)
 
@@ -237,7 +278,15 @@ class Constraints:
             if not row.holds(weights):
                 return f"it breaks the constraint {row.name!r}"
         reasons = (one.refuses(network, dataset) for one in self.restrictions if one.needs_rows)
-        return next((reason for reason in reasons if reason is not None), None)
+        return next((reason for reason in reasons if reason is not None), self._missed(network, dataset))
+
+    def _missed(self, network: Network, dataset: Dataset) -> str | None:
+        """The first limit on errors that the network does not meet."""
+        if not self.demands:
+            return None
+        wrong = network.predict(dataset.X) != dataset.y
+        missed = (one.statement(wrong) for one in self.demands if not one.holds(wrong))
+        return next((f"its {one.name} is {one.value_in_words}, not {one.demanded}" for one in missed), None)
 
 
 UNCONSTRAINED = Constraints()

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Bools, Floats, Ints, quantum
+from stepnet.problem.row_hashes import fingerprint_of, row_hashes, weighted_sum, with_targets
 
 Targets = NDArray[Any]  # (rows,) class codes in int16, since there may be millions; or rows × outputs of numbers
 
@@ -38,13 +39,22 @@ class Dataset:
     y: Targets
     weights: Floats
     radii: Floats | None = None
+    n_given: int = 0  # rows before equal ones were merged, where that is known
+    places: Ints | None = None  # of the rows as they were given; -1 for those that were dropped
+    row_sum: int | None = None  # of the rows before they were merged, where that rounded their weights
 
     @classmethod
     def from_rows(
-        cls, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, radii: Floats | None = None
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        radii: Floats | None = None,
+        *,
+        keep_places: bool = False,
     ) -> Dataset:
-        """From class codes 0, 1, ..."""
-        return cls._of(X, np.asarray(y).astype(np.int16), sample_weight, radii)
+        """From class codes 0, 1, ...; with ``keep_places`` it says where the rows went."""
+        return cls._of(X, np.asarray(y).astype(np.int16), sample_weight, radii, keep_places=keep_places)
 
     @classmethod
     def from_numbers(
@@ -62,7 +72,15 @@ class Dataset:
         return cls._of(X, (numbers[:, None] if numbers.ndim == 1 else numbers) + 0.0, sample_weight, radii)
 
     @classmethod
-    def _of(cls, X: ArrayLike, y: Targets, sample_weight: ArrayLike | None, radii: Floats | None) -> Dataset:
+    def _of(
+        cls,
+        X: ArrayLike,
+        y: Targets,
+        sample_weight: ArrayLike | None,
+        radii: Floats | None,
+        *,
+        keep_places: bool = False,
+    ) -> Dataset:
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else np.asarray(X, dtype=np.float64)
         weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -82,14 +100,21 @@ class Dataset:
             )
         keys = [*([] if radii is None else [radii]), *np.atleast_2d(y.T)]
         order = _canonical_order(X, [weights, *keys])
-        order = order[weights[order] > 0]
+        order, n_given = order[weights[order] > 0], len(X)
         X, y, weights = X[order], y[order], weights[order]
         radii = None if radii is None else radii[order]
         X += 0.0  # -0.0 becomes 0.0
         first = np.flatnonzero(_differs_from_previous([*X.T, *(key[order] for key in keys)]))
+        places = row_sum = None
+        if keep_places:
+            places = np.full(n_given, -1, dtype=np.int64)
+            places[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(X)))
         if len(first) < len(X):
+            if not _sums_are_exact(weights):
+                row_sum = cls(X, y, weights, radii)._row_sum
             X, y = X[first], y[first]
-        return cls(X, y, np.add.reduceat(weights, first), None if radii is None else radii[first])
+        radii = None if radii is None else radii[first]
+        return cls(X, y, np.add.reduceat(weights, first), radii, len(order), places, row_sum)
 
     @property
     def n_rows(self) -> int:
@@ -135,13 +160,40 @@ class Dataset:
     @cached_property
     def repetitions(self) -> Floats:
         """How often each row counts where rows are counted: its weight if whole and moderate, else 1 on average."""
-        if self.granularity and (times := self.weights / self.granularity).sum() <= _MANY_REPETITIONS * self.n_rows:
-            return times
-        return np.asarray(self.weights / self.weights.mean())
+        return self._times if self.has_repetitions else np.asarray(self.weights / self.weights.mean())
+
+    @cached_property
+    def has_repetitions(self) -> bool:
+        """Whether weights are numbers of equal rows: multiples of one number, few for each row that was given."""
+        n_rows = max(self.n_rows, self.n_given)
+        return bool(self.granularity) and bool(self._times.sum() <= _MANY_REPETITIONS * n_rows)
+
+    @property
+    def _times(self) -> Floats:
+        """Weights that are whole are as many rows; others count in units of their common measure."""
+        return self.weights if self.granularity % 1 == 0 else np.asarray(self.weights / self.granularity)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Identifies the data, independent of the order of their rows."""
+        """Identifies the data, independent of the order of their rows and of the blocks that they come in."""
+        return self.merged_fingerprint if self.row_sum is None else fingerprint_of(self.row_sum, self.n_features)
+
+    @cached_property
+    def merged_fingerprint(self) -> str:
+        """That of the rows as they are here; another one only where merging rounded their weights."""
+        return fingerprint_of(self._row_sum, self.n_features)
+
+    @property
+    def _row_sum(self) -> int:
+        keys = [*np.atleast_2d(self.y.T), *([] if self.radii is None else [self.radii])]
+        return weighted_sum(with_targets(row_hashes(self.X), keys), self.weights)
+
+    def has_fingerprint(self, fingerprint: str) -> bool:
+        """Whether it is that of these data, also in the form of earlier versions: a hash of all rows, sorted."""
+        return fingerprint in (self.fingerprint, self._old_fingerprint)
+
+    @cached_property
+    def _old_fingerprint(self) -> str:
         digest = hashlib.sha256(f"{self.X.shape}".encode())
         for first in range(0, self.n_rows, _CHUNK):  # a copy of all rows would be large
             digest.update(self.X[first : first + _CHUNK].astype(np.float64).tobytes())
@@ -152,17 +204,19 @@ class Dataset:
         return digest.hexdigest()[:16]
 
 
+def _sums_are_exact(weights: Floats) -> bool:
+    """Whether sums of the weights are not rounded, in any order."""
+    grid = quantum(weights)
+    return bool(math.fsum(weights) <= math.ldexp(2.0**53, grid)) if grid > -1000 else False
+
+
 def _canonical_order(X: Floats, keys: Sequence[NDArray[Any]]) -> Ints:
     """An order that does not depend on the order in which rows were given; equal rows are neighbours.
 
     Rows are sorted by hashes, much faster than by comparison, and by ``keys`` among equals; if two different rows have
     the same hash, all rows are compared.
     """
-    hashes = np.zeros(len(X), dtype=np.uint64)
-    for column in X.T:
-        hashes ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
-        hashes *= np.uint64(0x9E3779B97F4A7C15)
-        hashes ^= hashes >> np.uint64(29)
+    hashes = row_hashes(X)
     order = np.lexsort((*keys, hashes))
     twins = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
     if (X[order[twins]] != X[order[twins + 1]]).any():

@@ -117,15 +117,23 @@ class Problem:
     def _nominal(self) -> Problem:
         return replace(self, uncertainty=None)
 
+    @property
+    def without_limits(self) -> Problem:
+        """The same problem without limits on errors."""
+        if not self.constraints.demands:
+            return self
+        return replace(self, constraints=self.constraints.with_demands(lambda _: False))
+
     @cached_property
     def free(self) -> Problem | None:
         """The problem without restrictions on weights and thresholds and without perturbations of rows.
 
-        No network has a smaller loss here than there, so every bound of that problem is one of this problem. None if
-        nothing is restricted, or if this is not a problem of counting the errors of step neurons.
+        Limits on errors stay, but for those that one more right row may break. No network has a smaller loss here than
+        there, so every bound of that problem is one of this problem. None if nothing else is restricted, or if this is
+        not a problem of counting the errors of step neurons.
         """
         architecture = self.architecture
-        is_plain = self.is_plain and architecture.threshold == "neuron"
+        is_plain = self.has_correct_sets and architecture.threshold == "neuron"
         has_steps = architecture.activation == STEP and architecture.output == STEP and architecture.n_outputs == 1
         if is_plain or self.refuses_proofs or self.scenarios is not None:
             return None
@@ -135,7 +143,11 @@ class Problem:
         dataset = self.dataset
         if dataset.radii is not None:
             dataset = Dataset(dataset.X, dataset.y, dataset.weights)
-        return Problem(dataset, replace(architecture, threshold="neuron", domains=domains), self.loss)
+        limits = Constraints(
+            restrictions=tuple(one for one in self.constraints.restrictions if one.counts_errors),
+            demands=self.constraints.demands,
+        ).with_demands(lambda one: one.is_monotone)
+        return Problem(dataset, replace(architecture, threshold="neuron", domains=domains), self.loss, limits)
 
     def refuses(self, network: Network) -> str | None:
         """Why the network is not one of this problem, or None if it is."""
@@ -153,7 +165,7 @@ class Problem:
             return f"loss={self.loss.name!r} is not written as a program or a proof. {way_out}"
         if output.is_unusual:
             return f"output={output.name!r} is not written as a program or a proof. {way_out}"
-        if self.constraints.need_rows:
+        if self.constraints.need_other_answers:
             return f"constraints on answers are not written as a program or a proof. {way_out}"
         return ""
 
@@ -163,8 +175,16 @@ class Problem:
         return self.has_plain_steps and self.uncertainty is None
 
     @property
+    def has_correct_sets(self) -> bool:
+        """The same, but limits on errors are allowed that one more right row never breaks: for proofs."""
+        is_plain = self.architecture.is_plain and self.loss.counts_errors and self.uncertainty is None
+        constraints = self.constraints
+        is_limited = constraints.restrict_weights or constraints.need_other_answers
+        return is_plain and not is_limited and all(one.is_monotone for one in constraints.inequalities)
+
+    @property
     def has_plain_steps(self) -> bool:
-        """The same, but perturbations are allowed."""
+        """As :attr:`is_plain`, but perturbations are allowed."""
         return self.architecture.is_plain and self.loss.counts_errors and not self.constraints.restrict
 
     @cached_property

@@ -202,7 +202,8 @@ class _Check:
         """What the checker's multipliers prove at each corner, rounded down."""
         if not len(weights):
             return np.zeros(len(low))
-        scales = np.maximum(-low.min(axis=0), Fraction(_SMALLEST) if self.is_exact else _SMALLEST)
+        smallest: Any = Fraction(_SMALLEST) if self.is_exact else _SMALLEST
+        scales = np.maximum(-low.min(axis=0), smallest)
         gains = -high.astype(np.float64) * (weights / scales).astype(np.float64)
         multipliers = _multipliers(gains, float(need))
         if self.is_exact:

@@ -65,8 +65,8 @@ def write_proof(
     ``bound``, a smaller one is proven, but none below that of equal rows with different classes, which needs no
     solver. Returns the bound that is proven.
 
-    If weights or thresholds are restricted or rows may be perturbed, the proof is one of the problem without that: its
-    bounds hold for all networks and for the rows as they are, and may be smaller.
+    If weights, thresholds or errors are restricted or rows may be perturbed, the proof is one of the problem without
+    that: its bounds hold for all networks and for the rows as they are, and may be smaller.
 
     Raises
     ------
@@ -79,7 +79,8 @@ def write_proof(
     """
     require_provable(problem)
     target = _new_folder(directory)
-    pool, is_restricted = Pool(subsystems), problem.free is not None
+    is_restricted = problem.free is not None or bool(problem.constraints.demands)
+    pool, problem = Pool(subsystems), problem.without_limits
     if problem.free is not None:
         free = _merged(problem.free)
         pool, problem = pool.moved(problem.dataset, free.dataset), free
@@ -94,7 +95,7 @@ def write_proof(
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "fingerprint": problem.dataset.fingerprint,
+        "fingerprint": problem.dataset.merged_fingerprint,
         "hidden": list(problem.architecture.hidden),
         "loss": problem.evaluate(network),
         "bound": bound,
@@ -224,6 +225,7 @@ class _FolderWriting:
 
 def require_provable(problem: Problem) -> None:
     """Raise NotAcceptedError if proofs of a problem cannot be written."""
+    problem = problem.without_limits
     answer = accepts_correct_sets(problem.free or problem, "sat")
     if not answer:
         raise NotAcceptedError(f"this proof cannot be written: {answer.reason}")

@@ -94,7 +94,8 @@ def accepts_correct_sets(problem: Problem, name: str) -> Answer:
         f"accepts one hidden layer of up to {MAX_GATE_INPUTS} neurons; got {hidden=}": len(hidden) <= 1
         and max(hidden, default=1) <= MAX_GATE_INPUTS,
         f"needs threshold='neuron', so that neurons can be complemented; got {threshold=}": threshold == "neuron",
-        "accepts real weights, steps and misclassified rows of two classes, without constraints": problem.is_plain,
+        "accepts real weights, steps and misclassified rows of two classes, without constraints other than limits on "
+        "errors that one more right row never breaks": problem.has_correct_sets,
     }
     missed = [need for need, is_met in requirements.items() if not is_met]
     return Answer(f"formulation={name!r} {missed[0]}. Use formulation='tight'.") if missed else YES

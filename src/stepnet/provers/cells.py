@@ -35,6 +35,7 @@ _MOST_BYTES = 1.5e9
 _SECONDS, _SECONDS_PER_POINT = 2e-7, 1.5e-9  # per hyperplane
 _SECONDS_PER_SET = 2e-6
 _MOST_SECONDS = 60.0
+_LIMIT_BITS = 40  # of the sum of the coefficients of a limit
 
 
 def _compile() -> None:
@@ -48,7 +49,7 @@ def _compile() -> None:
     for width in (1, 2):
         sets = correct_sets(integer_rows(X), on, Use.of(on, units, width, 4), never)
         assert sets is not None
-        _best(largest(sets, never), on, units, gates(width)[0], 4, never)
+        _best(largest(sets, never), on, units, gates(width)[0], 4, never, [])
     correct_sets(integer_rows(X), on, None, never)
     Oracle(X, on).ask(np.arange(4), never)
 
@@ -90,10 +91,10 @@ class Cells(Prover):
     def work(self, host: Host, offer: Offer) -> None:
         problem, data = host.problem, host.problem.dataset
         width = width_of(problem)
-        units = Units.of(problem, host.loss)
+        units, limits = Units.of(problem, host.loss), _limits(problem)
         if units is None:
             return
-        rows = MergedRows.of(data, units.integers, width)
+        rows = MergedRows.of(data, units.integers, width, is_limited=bool(limits))
         most = units.below(host.loss)
         sets = rows.sets(width, most, host.must_stop)
         if sets is None:
@@ -104,7 +105,7 @@ class Cells(Prover):
         oracle = Oracle(data.X, np.asarray(data.y == 1), host.seed)
         for gate in sorted(gates(width), key=_n_alone, reverse=True):
             most = min(most, units.below(host.loss))
-            found, is_done = _best(sets, rows.on, rows.units, gate, most - rows.lost, host.must_stop)
+            found, is_done = _best(sets, rows.on, rows.units, gate, most - rows.lost, host.must_stop, limits)
             if not is_done:
                 return
             if found is not None:
@@ -113,7 +114,8 @@ class Cells(Prover):
                 if len(neurons) < width:
                     return  # too thin for a neuron in floats, or the time is up
                 network = network_of(problem, gate, neurons)
-                offer(network)
+                if math.isinf(offer(network)):
+                    return  # limits were rounded
                 most = min(most, int(units.integers[network.predict(data.X) != data.y].sum()) - 1)
         evidence = Enumeration(Size.of(problem).n_planes, len(sets), len(gates(width)))
         host.raise_bound(Bound(units.loss_of(most + 1, host.loss), evidence=evidence))
@@ -127,11 +129,19 @@ class Size:
     dimension: int
     n_rows: int
     width: int
+    is_limited: bool = False  # by limits on errors
 
     @classmethod
     def of(cls, problem: Problem) -> Size:
-        data = problem.dataset
-        return cls(int(data.group[-1]) + 1, dimension(data, MOST_DIMENSIONS + 1), data.n_rows, width_of(problem))
+        data, is_limited = problem.dataset, bool(problem.constraints.inequalities)
+        return cls(
+            int(data.group[-1]) + 1, dimension(data, MOST_DIMENSIONS + 1), data.n_rows, width_of(problem), is_limited
+        )
+
+    @property
+    def keeps_one(self) -> bool:
+        """Whether only the best set of a single neuron is kept."""
+        return self.width == 1 and not self.is_limited
 
     @property
     def n_planes(self) -> int:
@@ -142,12 +152,12 @@ class Size:
     def seconds(self) -> float:
         """Most sets of more than one neuron are of use, or looked at to find out."""
         per_plane = _SECONDS + _SECONDS_PER_POINT * self.n_points
-        return self.n_planes * (per_plane if self.width == 1 else max(per_plane, _SECONDS_PER_SET))
+        return self.n_planes * (per_plane if self.keeps_one else max(per_plane, _SECONDS_PER_SET))
 
     @property
     def n_bytes(self) -> float:
         """For the sets of both sides: twice their words, hashes and a table. Of a single neuron one set is kept."""
-        return 2.0 * self.n_planes * (16 * -(-self.n_rows // 64) + 24) if self.width > 1 else 0.0
+        return 2.0 * self.n_planes * (16 * -(-self.n_rows // 64) + 24) if not self.keeps_one else 0.0
 
 
 def _n_alone(gate: Gate) -> int:
@@ -155,9 +165,26 @@ def _n_alone(gate: Gate) -> int:
     return sum(len(neurons) == 1 for code in (0, 1) for neurons in spoilers(gate, code))
 
 
+def _limits(problem: Problem) -> list[tuple[Words, int]]:
+    """Limits on errors; coefficients of many digits are rounded down, so that no network is ruled out."""
+    limits = []
+    for one in problem.constraints.inequalities:
+        size = sum(map(int, one.coefficients))
+        grain = 1 << max(0, size.bit_length() - _LIMIT_BITS)
+        limits.append((weight_planes((one.coefficients // grain).astype(np.int64)), one.most // grain))
+    return limits
+
+
 def _best(
-    sets: Words, on: Booleans, units: NDArray[np.int64], gate: Gate, most: int, should_stop: Callable[[], bool]
+    sets: Words,
+    on: Booleans,
+    units: NDArray[np.int64],
+    gate: Gate,
+    most: int,
+    should_stop: Callable[[], bool],
+    limits: list[tuple[Words, int]],
 ) -> tuple[tuple[int, ...] | None, bool]:
     """The choice of sets, one per neuron, that loses the least, if that is at most ``most``; whether all were tried."""
     rules = [[sum(1 << j for j in neurons) for neurons in spoilers(gate, code)] for code in (0, 1)]
-    return best_sets(sets, packed(np.array([~on, on])), weight_planes(units), gate.weights, rules, most, should_stop)
+    classes, weights = packed(np.array([~on, on])), weight_planes(units)
+    return best_sets(sets, classes, weights, gate.weights, rules, most, should_stop, limits)

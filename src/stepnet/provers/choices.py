@@ -32,6 +32,13 @@ class _Lists(NamedTuple):
     missed: Words  # the rows that these get wrong
 
 
+class _Limits(NamedTuple):
+    """What the rows that are lost may weigh, by further weights."""
+
+    planes: Words  # limits × bits × words: the rows whose weight has that bit
+    most: NDArray[np.int64]
+
+
 def best_sets(
     words: Words,
     classes: Words,
@@ -40,11 +47,12 @@ def best_sets(
     rules: Sequence[Sequence[int]],
     most: int,
     should_stop: Callable[[], bool],
+    limits: Sequence[tuple[Words, int]] = (),
 ) -> tuple[tuple[int, ...] | None, bool]:
     """The sets, one per neuron, that lose the least, if that is at most ``most``; and whether all were tried.
 
     ``weights`` has for every bit the rows whose weight has that bit. ``rules`` are, for each class, the sets of
-    neurons that spoil a row, as bits.
+    neurons that spoil a row, as bits. ``limits`` are further weights, and what the rows that are lost may weigh.
     """
     width, (n_sets, n_words) = len(gate), words.shape
     flat = np.array([[code, rule] for code in (0, 1) for rule in rules[code]], dtype=np.int64)
@@ -58,6 +66,10 @@ def best_sets(
         np.zeros(width, np.int64),
         np.zeros((width, n_words), np.uint64),
     )
+    planes = np.zeros((len(limits), max([1, *(len(one) for one, _ in limits)]), n_words), np.uint64)
+    for number, (one, _) in enumerate(limits):
+        planes[number, : len(one)] = one
+    allowed = _Limits(planes, np.array([limit for _, limit in limits], dtype=np.int64))
     best, found = most + 1, np.full(width, -1, dtype=np.int64)
     for j in range(width):
         for code in (0, 1):
@@ -71,13 +83,22 @@ def best_sets(
     while depth >= 0:
         if should_stop():
             return None, False
-        depth, best = _search(lists, classes, weights, np.array(gate), flat, depth, best, found, AT_ONCE)
+        depth, best = _search(lists, classes, weights, allowed, np.array(gate), flat, depth, best, found, AT_ONCE)
     return (tuple(found.tolist()) if best <= most else None), True
 
 
 @kernel(nogil=True)
 def _search(
-    lists: Any, classes: Any, weights: Any, gate: Any, rules: Any, depth: int, best: int, found: Any, most: int
+    lists: Any,
+    classes: Any,
+    weights: Any,
+    limits: Any,
+    gate: Any,
+    rules: Any,
+    depth: int,
+    best: int,
+    found: Any,
+    most: int,
 ) -> Any:
     """Continue for about ``most`` operations; the number of neurons chosen then, -1 at the end, and the best loss."""
     width, n_words = len(lists.places), lists.lost.shape[1]
@@ -97,7 +118,7 @@ def _search(
             for plane in range(len(weights)):
                 cost += count(lists.lost[depth + 1, w] & weights[plane, w]) << plane
         work += 30
-        if cost >= best:
+        if cost >= best or not _admits(limits, lists.lost[depth + 1]):
             continue
         if depth == width - 1:  # there is only one neuron
             best = cost
@@ -114,7 +135,7 @@ def _search(
             if depth == width - 2:
                 least, last = _least(
                     lists.words[depth, j], lists.numbers[depth, j], lists.sizes[depth, j], begin,
-                    lists.lost[depth + 1], lists.at_stake[depth + 1, j], weights, best,
+                    lists.lost[depth + 1], lists.at_stake[depth + 1, j], weights, limits, best,
                 )  # fmt: skip
                 if least < best:
                     best = least
@@ -124,7 +145,7 @@ def _search(
             elif is_open:
                 lists.sizes[depth + 1, j] = _keep(
                     lists.words[depth, j], lists.numbers[depth, j], lists.sizes[depth, j], begin,
-                    lists.lost[depth + 1], lists.at_stake[depth + 1, j], weights, best,
+                    lists.lost[depth + 1], lists.at_stake[depth + 1, j], weights, limits, best,
                     lists.words[depth + 1, j], lists.numbers[depth + 1, j],
                 )  # fmt: skip
                 is_open = lists.sizes[depth + 1, j] > 0
@@ -185,6 +206,7 @@ def _keep(
     lost: Any,
     at_stake: Any,
     weights: Any,
+    limits: Any,
     best: int,
     kept_words: Any,
     kept_numbers: Any,
@@ -195,7 +217,7 @@ def _keep(
         n = min(_BLOCK, size - block)
         _add_costs(words, block, lost, at_stake, weights, sums, n)
         for k in range(n):
-            if sums[k] < best:
+            if sums[k] < best and _admits_set(limits, words, block + k, lost, at_stake):
                 kept_numbers[n_kept] = numbers[block + k]
                 for w in range(len(lost)):
                     kept_words[w, n_kept] = words[w, block + k]
@@ -204,7 +226,9 @@ def _keep(
 
 
 @kernel(nogil=True)
-def _least(words: Any, numbers: Any, size: int, begin: int, lost: Any, at_stake: Any, weights: Any, best: int) -> Any:
+def _least(
+    words: Any, numbers: Any, size: int, begin: int, lost: Any, at_stake: Any, weights: Any, limits: Any, best: int
+) -> Any:
     """The least loss, if it is below the best, and its set."""
     sums, number = np.empty(_BLOCK, np.int64), -1
     for block in range(begin, size, _BLOCK):
@@ -213,9 +237,41 @@ def _least(words: Any, numbers: Any, size: int, begin: int, lost: Any, at_stake:
         low = sums[0]
         for k in range(n):
             low = min(low, sums[k])
-        if low < best:
+        if low < best and len(limits.most) > 0:
+            for k in range(n):
+                if sums[k] < best and _admits_set(limits, words, block + k, lost, at_stake):
+                    best = sums[k]
+                    number = numbers[block + k]
+        elif low < best:
             best = low
             for k in range(n):
                 if sums[k] == low:
                     number = numbers[block + k]
     return best, number
+
+
+@kernel(nogil=True)
+def _admits(limits: Any, lost: Any) -> bool:
+    """Whether these rows may be lost."""
+    for number in range(len(limits.most)):
+        total = 0
+        for w in range(len(lost)):
+            for plane in range(limits.planes.shape[1]):
+                total += count(lost[w] & limits.planes[number, plane, w]) << plane
+        if total > limits.most[number]:
+            return False
+    return True
+
+
+@kernel(nogil=True)
+def _admits_set(limits: Any, words: Any, place: int, lost: Any, at_stake: Any) -> bool:
+    """Whether the rows may be lost that are lost with one more set."""
+    for number in range(len(limits.most)):
+        total = 0
+        for w in range(len(lost)):
+            rows = lost[w] | (at_stake[w] & ~words[w, place])
+            for plane in range(limits.planes.shape[1]):
+                total += count(rows & limits.planes[number, plane, w]) << plane
+        if total > limits.most[number]:
+            return False
+    return True

@@ -61,6 +61,9 @@ class Formula:
         Rows by which neurons of equal weight in the gate are ordered.
     grain : int
         Sums up to this much above another one count as that one.
+    limits : sequence of (sequence of int, int)
+        Further costs of misclassifying the rows, and what they may be in total. Sums of many kinds are distinguished
+        roughly: then more is admitted.
     """
 
     def __init__(
@@ -71,8 +74,9 @@ class Formula:
         most: int,
         ordering: Sequence[int] = (),
         grain: int = 0,
+        limits: Sequence[tuple[Sequence[int], int]] = (),
     ) -> None:
-        self.gate, self.codes, self.width, self.grain = gate, codes, len(gate.weights), grain
+        self.gate, self.codes, self.width = gate, codes, len(gate.weights)
         self.top = len(codes)
         # A neuron that can spoil rows of a class alone gets exactly those right that are not misclassified.
         self._alone = {code: {j for j, *others in spoilers(gate, code) if not others} for code in (0, 1)}
@@ -81,7 +85,10 @@ class Formula:
             for row, code in enumerate(codes)
         ]
         self.clauses: list[Clause] = [*self._rows(), *self._order(ordering)]
-        self._sums = self._add_sums(weights, most)
+        self._sums = self._add_sums(weights, most, grain)
+        for costs, limit in limits:
+            sums = self._add_sums(costs, limit, 0)
+            self.clauses += [[-variable] for total, variable in sums.items() if total > limit]
 
     def wrong(self, row: int) -> int:
         return 1 + row
@@ -137,7 +144,7 @@ class Formula:
                 yield [*equal, -one, -other, still]
                 equal = [-still]
 
-    def _add_sums(self, weights: Sequence[int], most: int) -> dict[int, int]:
+    def _add_sums(self, weights: Sequence[int], most: int, grain: int) -> dict[int, int]:
         """For every sum, a variable that is true if the misclassified rows weigh at least as much; at most most + 1.
 
         A generalised totalizer: a tree of sums, each true if the two below it are. Small differences are dropped: a
@@ -145,13 +152,15 @@ class Formula:
         """
         nodes = [{min(weight, most + 1): self.wrong(row)} for row, weight in enumerate(weights) if weight]
         while len(nodes) > 1:
-            paired = [self._merged(left, right, most) for left, right in zip(nodes[::2], nodes[1::2], strict=False)]
+            paired = [
+                self._merged(left, right, most, grain) for left, right in zip(nodes[::2], nodes[1::2], strict=False)
+            ]
             nodes = paired + ([nodes[-1]] if len(nodes) % 2 else [])
         return nodes[0] if nodes else {}
 
-    def _merged(self, left: dict[int, int], right: dict[int, int], most: int) -> dict[int, int]:
+    def _merged(self, left: dict[int, int], right: dict[int, int], most: int, grain: int) -> dict[int, int]:
         totals = {a + b for a in (0, *left) for b in (0, *right)} - {0}
-        counted_as = few({total for total in totals if total <= most}, self.grain, _MOST_SUMS)
+        counted_as = few({total for total in totals if total <= most}, grain, _MOST_SUMS)
         sums: dict[int, int] = {}
         for a, first in [(0, 0), *left.items()]:
             for b, second in [(0, 0), *right.items()]:

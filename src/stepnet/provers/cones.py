@@ -56,6 +56,8 @@ class Cones(Prover):
                 f"Use formulation='sat'."
             )
         answer = accepts_correct_sets(problem, self.name)
+        if answer and not problem.is_plain:
+            return Answer("formulation='cones' accepts no limits on errors. Use formulation='one_neuron'.")
         if answer and dimension(problem.dataset, MOST_DIMENSIONS + 1) > MOST_DIMENSIONS:
             return Answer(
                 f"formulation='cones' accepts up to {MOST_DIMENSIONS} features, not counting those that follow from "
@@ -126,9 +128,10 @@ class _Climb:
             self._raise_bound(min(self.last, 0))  # equal rows cost as much
 
     def _continue(self, search: ConeSearch, offer: Offer) -> bool:
-        """Work until the target of a search is proven; False if it is not."""
+        """Work until the target of a search is proven; whether there is a larger one to prove."""
+        before = search.target
         while not search.is_proven:
-            search.target = min(search.target, self.last)
+            before, search.target = min(before, self.last), min(search.target, self.last)
             if self.host.is_over or search.is_stuck:
                 return False
             right = search.advance(self.host.must_stop)
@@ -137,7 +140,8 @@ class _Climb:
         self.n_cones += search.n_cones
         self.pace.add(search.target, search.n_cones)
         self._raise_bound(search.target)
-        return search.target < self.last
+        # A target that fell below the best loss is that of a neuron which floats cannot represent.
+        return before <= search.target < self.last
 
     def _offer(self, right: Bools, offer: Offer) -> None:
         """Offer the neuron of rows that seem to be right together."""

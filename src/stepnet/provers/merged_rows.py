@@ -63,19 +63,20 @@ class Units:
 class MergedRows:
     """The rows that are divided: their numbers, whether neurons must be on for them, and their weights in units.
 
-    For a single neuron, equal rows of both classes are one row of the heavier class, with the difference of their
-    weights; the lighter weight is lost in any case.
+    For a single neuron without limits on errors, equal rows of both classes are one row of the heavier class, with the
+    difference of their weights; the lighter weight is lost in any case.
     """
 
     data: Dataset
     numbers: NDArray[np.int64]
     units: NDArray[np.int64]
     lost: int = 0
+    is_limited: bool = False
 
     @classmethod
-    def of(cls, data: Dataset, units: NDArray[np.int64], width: int) -> MergedRows:
-        if width > 1:
-            return cls(data, np.arange(data.n_rows), units)
+    def of(cls, data: Dataset, units: NDArray[np.int64], width: int, *, is_limited: bool = False) -> MergedRows:
+        if width > 1 or is_limited:
+            return cls(data, np.arange(data.n_rows), units, is_limited=is_limited)
         on = np.asarray(data.y == 1)
         totals = np.zeros((2, int(data.group[-1]) + 1), dtype=np.int64)
         np.add.at(totals, (on.astype(np.int64), data.group), units)
@@ -92,7 +93,7 @@ class MergedRows:
 
     def sets(self, width: int, most: int, should_stop: Callable[[], bool]) -> Words | None:
         """The sets that neurons can get right, as far as they are of use for a loss of at most ``most``."""
-        use = Use.of(self.on, self.units, width, most - self.lost)
+        use = Use.of(self.on, self.units, width, most - self.lost, is_limited=self.is_limited)
         return correct_sets(integer_rows(self.data.X[self.numbers]), self.on, use, should_stop)
 
     def members(self, words: Words) -> NDArray[np.int64]:

@@ -2,6 +2,8 @@
 
     min Σ weight_i · e_i   subject to   Σ_{i in S} e_i >= 1 for every subsystem S,   e_i in {0, 1}
 
+Limits on errors, Σ a_i e_i <= b with a_i >= 0, are further rows.
+
 Rounds of the linear relaxation find most of the subsystems that matter; then the program itself is solved and the
 oracle is asked about the rows that it keeps, until there is a neuron for them. Weights are capped at the best loss
 known and scaled, so that a solver's tolerances are small in comparison; their possible sum is subtracted from a bound,
@@ -125,6 +127,10 @@ class _Cover:
         for size in sorted({len(subsystem.rows) for subsystem in self.pool.subsystems}):
             rows = np.array([subsystem.rows for subsystem in self.pool.subsystems if len(subsystem.rows) == size])
             builder.add_rows([(columns[rows], 1.0)], lower=1.0)
+        for one in self.problem.constraints.inequalities:
+            coefficients, most = one.scaled(_SCALE)
+            if (used := np.flatnonzero(coefficients)).size:
+                builder.add_rows([(columns[None, used], coefficients[None, used])], upper=most)
         return builder.build()
 
     def _raise_bound(self, value: float, *, is_relaxed: bool) -> None:

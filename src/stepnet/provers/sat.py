@@ -50,7 +50,8 @@ class Sat(Prover):
 
     def work(self, host: Host, offer: Offer) -> None:
         problem = host.problem
-        if host.loss > MOST_SUMS * problem.dataset.weights.mean():
+        row_weights = problem.dataset.weights
+        if host.loss > MOST_SUMS * row_weights[row_weights > 0].mean():
             return  # a loss of so many rows is out of reach
         weights, heavy = RowWeights.of(problem.dataset.weights, host.loss), list[list[int]]()
         oracle, pool = Oracle(problem.dataset.X, problem.dataset.y == 1, host.seed), host.pool
@@ -113,6 +114,8 @@ class GateDecision:
         self._n_told = 0
         self.heavy = heavy  # sets of rows too heavy to be misclassified together, for all gates
         self._n_heavy_told = 0
+        self.impossible: list[list[int]] = []  # sets of rows that break a limit on errors if misclassified together
+        self._n_impossible_told = 0
 
     @cached_property
     def ordering(self) -> list[int]:
@@ -122,7 +125,8 @@ class GateDecision:
     def formula(self) -> Formula:
         """Written in the first turn: many gates are never reached."""
         codes, weights = self.problem.dataset.y.tolist(), self.weights
-        return Formula(self.gate, codes, weights.integers, self.most, self.ordering, weights.grain)
+        limits = [(one.coefficients.tolist(), one.most) for one in self.problem.constraints.inequalities]
+        return Formula(self.gate, codes, weights.integers, self.most, self.ordering, weights.grain, limits)
 
     def close(self) -> None:
         if self._solver is not None:
@@ -144,17 +148,21 @@ class GateDecision:
         """Decide a limit; a network that is no better is excluded."""
         before = host.loss
         network = self.decide(limit, budget, offer)
-        if isinstance(network, Network) and self.problem.evaluate(network) >= before:
+        if isinstance(network, Network) and self.problem.price(network) >= before:
             self._is_stuck = not self.forbid(network, self.weights.limit_below(host.loss))
 
     def forbid(self, network: Network, limit: int) -> bool:
         """Exclude this network and all that get the same rows wrong: sums may be distinguished only roughly.
 
-        False if these rows weigh no more than the limit.
+        False if these rows weigh no more than the limit and break no other one.
         """
         data = self.problem.dataset
-        wrong = np.flatnonzero(network.predict(data.X) != data.y).tolist()
-        rows = self.weights.heavy(wrong, limit)
+        wrong = network.predict(data.X) != data.y
+        for one in self.problem.constraints.inequalities:
+            if rows := one.smallest_violation(wrong):
+                self.impossible.append(rows)
+                return True
+        rows = self.weights.heavy(np.flatnonzero(wrong).tolist(), limit)
         if rows:
             self.heavy.append(rows)
         return bool(rows)
@@ -197,6 +205,9 @@ class GateDecision:
         for rows in self.heavy[self._n_heavy_told :]:
             self._solver.add_clause(formula.of_heavy(rows))
         self._n_heavy_told = len(self.heavy)
+        for rows in self.impossible[self._n_impossible_told :]:
+            self._solver.add_clause(formula.of_heavy(rows))
+        self._n_impossible_told = len(self.impossible)
 
     def _learn(self, right: NDArray[np.bool_], budget: Budget) -> tuple[Network | None, int]:
         """Add subsystems of a model's sets to the pool; the network of the remaining rows, and how many are new."""

@@ -15,17 +15,22 @@ Booleans = NDArray[np.bool_]
 class Use:
     """Sets that some neuron of some gate may have if the loss is at most ``most``.
 
-    For a single neuron only the best set found so far is of use: then ``most`` falls with every better one.
+    For a single neuron only the best set found so far is of use: then ``most`` falls with every better one. With
+    limits on errors, which may rule it out, others are of use too.
     """
 
     @classmethod
-    def of(cls, on: Booleans, weights: NDArray[np.int64], width: int, most: int) -> Use | None:
+    def of(
+        cls, on: Booleans, weights: NDArray[np.int64], width: int, most: int, *, is_limited: bool = False
+    ) -> Use | None:
         """None if a neuron may have any set, since none of its errors alone is an error of the network."""
-        use = cls(on, weights, width, most)
+        use = cls(on, weights, width, most, is_limited=is_limited)
         return use if use.alone.any(axis=1).all() else None
 
-    def __init__(self, on: Booleans, weights: NDArray[np.int64], width: int, most: int) -> None:
-        self.on, self.weights, self.width, self.most = on, weights, width, most
+    def __init__(
+        self, on: Booleans, weights: NDArray[np.int64], width: int, most: int, *, is_limited: bool = False
+    ) -> None:
+        self.on, self.weights, self.width, self.most, self.is_limited = on, weights, width, most, is_limited
         self.classes, self.planes = packed(np.array([~on, on])), weight_planes(weights)
         pairs = {tuple((j,) in spoilers(gate, code) for code in (0, 1)) for gate in gates(width) for j in range(width)}
         self.alone = np.array(sorted(pairs), dtype=np.int64)
@@ -43,8 +48,8 @@ class Use:
 
     @property
     def is_of_one(self) -> bool:
-        """Whether there is a single neuron, whose errors are those of the network."""
-        return self.width == 1
+        """Whether there is a single neuron, whose errors are those of the network, and only the best set counts."""
+        return self.width == 1 and not self.is_limited
 
     def within(self, is_inside: Booleans, both: Words, is_outside: Booleans) -> Use:
         """For the rows on a hyperplane, if either of two sets of the rows beside it is right already."""

@@ -34,24 +34,24 @@ class Above:
         if not self.layers:
             return np.asarray((low[:, 0] != classes) | (high[:, 0] != classes))
         last, (least, most) = self.layers[-1], self._below(-1, low, high)
-        return last.activation.could_miss(last.weights, last.thresholds, least, most, classes)
+        return last.activation.could_miss(last.matrix, last.thresholds, least, most, classes)
 
     def value_ranges(self, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         """The smallest and largest ``w·h - t`` of the last layer."""
         last, (least, most) = self.layers[-1], self._below(-1, low, high)
-        bottom, top = ranges_of_sums(last.weights, least, most)
-        doubt = doubt_of(last.weights, least, most, last.thresholds) * 1e-3
+        bottom, top = ranges_of_sums(last.matrix, least, most)
+        doubt = doubt_of(last.matrix, least, most, last.thresholds) * 1e-3
         return bottom - last.thresholds - doubt, top - last.thresholds + doubt
 
     def sums(self, k: int, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         """The smallest and largest w·h of the neurons of layer k (0 is the second layer of the network)."""
-        return ranges_of_sums(self.layers[k].weights, *self._below(k, low, high))
+        return ranges_of_sums(self.layers[k].matrix, *self._below(k, low, high))
 
     def _below(self, k: int, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         """The smallest and largest inputs of layer k."""
         least, most = _ranges(self.first, low, high)
         for layer in self.layers[:k]:
-            low, high = layer.activation.level_ranges(layer.weights, layer.thresholds, least, most)
+            low, high = layer.activation.level_ranges(layer.matrix, layer.thresholds, least, most)
             least, most = _ranges(layer, low, high)
         return least, most
 

@@ -21,9 +21,9 @@ def rectangles(n_classes, n_rows=300, seed=0):
 
 
 def network_of(dataset, n_outputs, options=SMALL, is_used=None, is_compiled=True):
-    is_used = np.ones(dataset.n_rows, dtype=bool) if is_used is None else is_used
+    kept = dataset.repetitions if is_used is None else np.where(is_used, dataset.repetitions, 0.0)
     return boosted_network(
-        dataset, Bins.of(dataset.X), is_used, n_outputs, options=options, is_compiled=lambda: is_compiled
+        dataset, Bins.of(dataset.X), kept, n_outputs, options=options, is_compiled=lambda: is_compiled
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepnet.model.activations.base import Codes, Levels, Output
-from stepnet.model.arithmetic import Bools, Floats, argmax, doubt_of, ranges_of_sums
+from stepnet.model.arithmetic import Bools, Floats, Weights, argmax, doubt_of, ranges_of_sums
 
 _TIE = 1e-9  # relative: outputs this close count as equal where sums are plain floats
 
@@ -20,7 +20,7 @@ class Argmax(Output):
     is_compared = True
     reading = "the largest output is the answer, in a tie the first"
 
-    def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
+    def read(self, signals: Floats, weights: Weights, thresholds: Floats) -> tuple[Floats, Levels]:
         values, codes = argmax(signals, weights, thresholds)
         return values, codes[:, None].astype(np.int16)
 
@@ -52,12 +52,13 @@ class Argmax(Output):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(apart > 0, lead / apart, np.inf).min(axis=1))
 
-    def could_miss(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
+    def could_miss(self, weights: Weights, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         missed = np.zeros(len(least), dtype=bool)
         for code in np.unique(classes).tolist():
             members = classes == code
-            others = np.delete(np.arange(len(weights)), code)
-            leads, offsets = weights[others] - weights[code], thresholds[others] - thresholds[code]
+            others = np.delete(np.arange(weights.shape[0]), code)
+            own = weights[np.full(len(others), code)]  # as often as there are others: sparse rows do not broadcast
+            leads, offsets = weights[others] - own, thresholds[others] - thresholds[code]
             _, top = ranges_of_sums(leads, least[members], most[members])
             doubt = doubt_of(leads, least[members], most[members], offsets)
             missed[members] = (top >= offsets - doubt).any(axis=1)

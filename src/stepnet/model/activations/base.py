@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepnet.model.arithmetic import Bools, Floats, Ints
+from stepnet.model.arithmetic import Bools, Floats, Ints, Weights
 
 Levels = NDArray[np.int16]  # how many thresholds a neuron has reached; for a step, its bit
 Codes = Ints  # of classes
@@ -37,7 +37,7 @@ class Activation(ABC):
         return not (self.has_levels or self.is_compared or self.gives_numbers)
 
     @abstractmethod
-    def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
+    def read(self, signals: Floats, weights: Weights, thresholds: Floats) -> tuple[Floats, Levels]:
         """``w·h - t`` for the first threshold, and the exact levels or the answers as one column."""
 
     @abstractmethod
@@ -64,11 +64,11 @@ class Activation(ABC):
         """For a single layer: a lower bound on the distance of each row to another answer."""
         return np.zeros(len(values))
 
-    def level_ranges(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats) -> tuple[Codes, Codes]:
+    def level_ranges(self, weights: Weights, thresholds: Floats, least: Floats, most: Floats) -> tuple[Codes, Codes]:
         """The lowest and highest levels (rows × neurons) of signals between two ends; in doubt, the wider range."""
         raise TypeError(f"neurons of {self.name} have no levels")
 
-    def could_miss(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
+    def could_miss(self, weights: Weights, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         """Whether signals between ``least`` and ``most`` could get an answer other than the class; in doubt, yes."""
         return np.ones(len(least), dtype=bool)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepnet.model.activations.base import Codes, Levels, Output
-from stepnet.model.arithmetic import Floats, accurate_sums
+from stepnet.model.arithmetic import Floats, Weights, accurate_sums
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Identity(Output):
     name = "identity"
     gives_numbers = True
 
-    def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
+    def read(self, signals: Floats, weights: Weights, thresholds: Floats) -> tuple[Floats, Levels]:
         return accurate_sums(signals, weights, thresholds), np.empty((len(signals), 0), dtype=np.int16)
 
     def n_answers(self, width: int) -> int:

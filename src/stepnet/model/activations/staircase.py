@@ -13,7 +13,7 @@ import numpy as np
 
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation, Codes, Levels
-from stepnet.model.arithmetic import Bools, Floats, activations, doubt_of, ranges_of_sums
+from stepnet.model.arithmetic import Bools, Floats, Weights, activations, doubt_of, ranges_of_sums
 from stepnet.runtime.numbers import is_finite_number
 
 
@@ -66,7 +66,7 @@ class Staircase(Activation):
             return "step"
         return "sign" if self.values == (-1.0, 1.0) else f"staircase {self.values}"
 
-    def read(self, signals: Floats, weights: Floats, thresholds: Floats) -> tuple[Floats, Levels]:
+    def read(self, signals: Floats, weights: Weights, thresholds: Floats) -> tuple[Floats, Levels]:
         first, *others = thresholds.reshape(weights.shape[0], -1).T
         values, signs = activations(signals, weights, first)
         levels = (signs >= 0).astype(np.int16)
@@ -92,14 +92,14 @@ class Staircase(Activation):
             return np.where(levels > 0, np.maximum(values, _SMALLEST), np.minimum(values, -_SMALLEST))[:, 0]
         return values
 
-    def level_ranges(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats) -> tuple[Codes, Codes]:
+    def level_ranges(self, weights: Weights, thresholds: Floats, least: Floats, most: Floats) -> tuple[Codes, Codes]:
         bottom, top = ranges_of_sums(weights, least, most)
-        thresholds = thresholds.reshape(len(weights), -1)
+        thresholds = thresholds.reshape(weights.shape[0], -1)
         doubt = doubt_of(weights, least, most, np.abs(thresholds).max(axis=1))
         low, high = thresholds + doubt[:, None], thresholds - doubt[:, None]
         return (bottom[..., None] >= low).sum(axis=2), (top[..., None] >= high).sum(axis=2)
 
-    def could_miss(self, weights: Floats, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
+    def could_miss(self, weights: Weights, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         below, above = self.level_ranges(weights, thresholds, least, most)
         return np.asarray((below[:, 0] != classes) | (above[:, 0] != classes))
 

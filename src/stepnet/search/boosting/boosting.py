@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from stepnet.model.arithmetic import Bools, Floats
+from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
-from stepnet.model.trees import Tree, network_of_trees
+from stepnet.model.trees import Trees, network_of_trees
 from stepnet.problem.dataset import Dataset
 from stepnet.runtime.compiling import Compiling
 from stepnet.search.boosting import in_numpy
@@ -21,6 +21,8 @@ from stepnet.search.boosting.kernel import LOGISTIC, SOFTMAX, SQUARES, Boosting,
 
 _LOOK = 0.2  # seconds between two looks at the clock
 _RIDGE = 1.0
+_FEWEST_ROUNDS, _MOST_TREES = 10, 200
+_FARTHEST = 0.3  # rate
 _SURE = 1e-3  # no class counts as rarer
 
 
@@ -34,15 +36,18 @@ class BoostingOptions:
     least: float = 10.0
 
     @classmethod
-    def for_rows(cls, n_rows: int) -> BoostingOptions:
-        """More and larger trees where more rows allow it."""
-        return cls(rounds=min(100, max(60, n_rows // 20)), leaves=min(31, max(8, n_rows // 64)))
+    def for_rows(cls, n_rows: int, n_outputs: int) -> BoostingOptions:
+        """More and larger trees where more rows allow it; with many outputs fewer rounds, which go farther."""
+        usual = min(100, max(60, n_rows // 20))
+        rounds = min(usual, max(_FEWEST_ROUNDS, _MOST_TREES // n_outputs))
+        rate = min(_FARTHEST, cls.rate * usual / rounds)
+        return cls(rounds=rounds, leaves=min(31, max(8, n_rows // 64)), rate=rate)
 
 
 def boosted_network(
     dataset: Dataset,
     bins: Bins,
-    is_used: Bools,
+    kept: Floats,
     n_outputs: int,
     *,
     options: BoostingOptions | None = None,
@@ -50,12 +55,12 @@ def boosted_network(
     seconds: float = math.inf,
     is_compiled: Callable[[], bool] | None = None,
 ) -> Network:
-    """The sum of boosted trees for the rows that are used: log-odds of classes, or numbers.
+    """The sum of boosted trees for rows that count so often: log-odds of classes, or numbers.
 
     One output is for two classes. If all rounds take longer than ``seconds``, there are fewer, but at least one.
     """
     options, is_ready = options or BoostingOptions(), is_compiled or (lambda: KERNELS.is_compiled)
-    state, growth = _state(dataset, bins, is_used, n_outputs, options)
+    state, growth = _state(dataset, bins, kept, n_outputs, options)
     base = state.scores[0].copy()
     first, chunk, begin = 0, 1, time.perf_counter()
     while first < options.rounds:
@@ -69,25 +74,23 @@ def boosted_network(
         if should_stop() or left < per_round:
             break
         chunk = max(1, int(min(_LOOK, left) / max(per_round, 1e-9)))
-    trees = [(k, _tree(state, bins, turn, k)) for turn in range(first) for k in range(n_outputs)]
-    return network_of_trees(trees, dataset.n_features, base)
+    return network_of_trees(_trees(state, bins, first), dataset.n_features, base)
 
 
 def _state(
-    dataset: Dataset, bins: Bins, is_used: Bools, n_outputs: int, options: BoostingOptions
+    dataset: Dataset, bins: Bins, kept: Floats, n_outputs: int, options: BoostingOptions
 ) -> tuple[Boosting, Growth]:
     is_number = dataset.y.ndim > 1
     loss = SQUARES if is_number else LOGISTIC if n_outputs == 1 else SOFTMAX
     targets = dataset.y if is_number else dataset.y[:, None].astype(np.float64)
-    weights = np.where(is_used, dataset.repetitions, 0.0)
     shape = (options.rounds, n_outputs, 2 * options.leaves - 1)
     state = Boosting(
         bins=bins.codes,
-        n_bins=bins.n_bins,
+        offsets=np.concatenate([[0], np.cumsum(bins.n_bins)]),
         targets=np.ascontiguousarray(targets, dtype=np.float64),
-        weights=weights,
-        rows=np.flatnonzero(is_used),
-        scores=np.tile(_base(targets, weights, loss, n_outputs), (dataset.n_rows, 1)),
+        weights=kept,
+        rows=np.flatnonzero(kept),
+        scores=np.tile(_base(targets, kept, loss, n_outputs), (dataset.n_rows, 1)),
         features=np.full(shape, -1, dtype=np.int32),
         cuts=np.zeros(shape, dtype=np.int32),
         below=np.zeros(shape, dtype=np.int32),
@@ -107,19 +110,24 @@ def _base(targets: Any, weights: Floats, loss: int, n_outputs: int) -> Floats:
     return np.array([logs[1] - logs[0]]) if loss == LOGISTIC else np.asarray(logs)
 
 
-def _tree(s: Boosting, bins: Bins, turn: int, output: int) -> Tree:
-    features = s.features[turn, output]
-    cuts = [0.0 if f < 0 else float(bins.cuts[f][b]) for f, b in zip(features, s.cuts[turn, output], strict=True)]
-    return Tree(features, np.array(cuts), s.below[turn, output], s.above[turn, output], s.values[turn, output])
+def _trees(s: Boosting, bins: Bins, n_rounds: int) -> Trees:
+    """Those of the first rounds, one after the other."""
+    n_outputs, n_nodes = s.features.shape[1:]
+    features, codes, below, above, values = (
+        nodes[:n_rounds].reshape(-1, n_nodes) for nodes in (s.features, s.cuts, s.below, s.above, s.values)
+    )
+    table = np.zeros((len(bins.cuts), max(map(len, bins.cuts), default=0) + 1))
+    for row, own in zip(table, bins.cuts, strict=True):
+        row[: len(own)] = own
+    cuts = np.where(features >= 0, table[np.maximum(features, 0), np.where(features >= 0, codes, 0)], 0.0)
+    return Trees(features, cuts, below, above, values, np.tile(np.arange(n_outputs), n_rounds))
 
 
 def _compile() -> None:
     dataset = Dataset.from_rows([[0.0], [1.0], [2.0]], [0, 1, 0])
     options = BoostingOptions(rounds=1, leaves=2, least=1.0)
     for n_outputs in (1, 3):
-        boosted_network(
-            dataset, Bins.of(dataset.X), np.ones(3, dtype=bool), n_outputs, options=options, is_compiled=lambda: True
-        )
+        boosted_network(dataset, Bins.of(dataset.X), np.ones(3), n_outputs, options=options, is_compiled=lambda: True)
 
 
 KERNELS = Compiling("boosting", _compile, __name__, boost)

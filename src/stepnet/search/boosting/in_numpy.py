@@ -67,7 +67,7 @@ def _grow(s: Boosting, g: Growth, turn: int, output: int, gradients: Any, curvat
 
 def _sums(s: Boosting, parts: Any, rows: Any) -> Any:
     """Gradients, curvatures and weights of rows by feature and bin."""
-    n, most = s.bins.shape[1], int(s.n_bins.max())
+    n, most = s.bins.shape[1], int(np.diff(s.offsets).max())
     cells = (s.bins[rows] + most * np.arange(n)).ravel()
     sums = [np.bincount(cells, np.repeat(part[rows], n), minlength=n * most) for part in parts.T]
     return np.stack(sums, axis=1).reshape(n, most, 3)
@@ -79,7 +79,7 @@ def _best_split(s: Boosting, g: Growth, sums: Any) -> _Split:
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = left[..., 0] ** 2 / (left[..., 1] + g.ridge) + right[..., 0] ** 2 / (right[..., 1] + g.ridge)
     gains -= total[0] ** 2 / (total[1] + g.ridge)
-    is_inside = np.arange(sums.shape[1]) < s.n_bins[:, None] - 1
+    is_inside = np.arange(sums.shape[1]) < np.diff(s.offsets)[:, None] - 1
     gains[~(is_inside & (left[..., 2] >= g.least) & (right[..., 2] >= g.least))] = 0.0
     best = int(np.argmax(gains))
     gain = float(gains.ravel()[best])

@@ -28,7 +28,7 @@ class Boosting(NamedTuple):
     """The state of a booster: rows, scores and trees."""
 
     bins: Any  # m × n, uint8: the number of cuts of the feature that the row reaches
-    n_bins: Any  # n
+    offsets: Any  # n + 1: where the bins of each feature begin among those of all features
     targets: Any  # m × 1 classes, or m × outputs numbers
     weights: Any  # m; 0 for rows that are held out
     rows: Any  # those with a weight, in the order in which trees divide them
@@ -99,19 +99,19 @@ def _total(sums: Any, n_bins: int, total: Any) -> None:
     for c in range(3):
         total[c] = 0.0
         for b in range(n_bins):
-            total[c] += sums[0, b, c]
+            total[c] += sums[b, c]
 
 
 @_inner
 def _sum_up(s: Boosting, rows: Any, gradients: Any, curvatures: Any, sums: Any) -> None:
-    """Gradients, curvatures and weights of rows by feature and bin."""
+    """Gradients, curvatures and weights of rows by bin of every feature."""
     flat = sums.ravel()
     for p in range(flat.size):
         flat[p] = 0.0
     for i in rows:
         g, h, w = gradients[i], curvatures[i], s.weights[i]
         for f in range(s.bins.shape[1]):
-            cell = sums[f, s.bins[i, f]]
+            cell = sums[s.offsets[f] + s.bins[i, f]]
             cell[0] += g
             cell[1] += h
             cell[2] += w
@@ -124,10 +124,11 @@ def _best_split(s: Boosting, g: Growth, sums: Any, total: Any) -> tuple[float, i
     whole = total[0] * total[0] / (total[1] + g.ridge)
     for f in range(s.bins.shape[1]):
         left_g, left_h, left_w = 0.0, 0.0, 0.0
-        for b in range(s.n_bins[f] - 1):
-            left_g += sums[f, b, 0]
-            left_h += sums[f, b, 1]
-            left_w += sums[f, b, 2]
+        first = s.offsets[f]
+        for b in range(s.offsets[f + 1] - first - 1):
+            left_g += sums[first + b, 0]
+            left_h += sums[first + b, 1]
+            left_w += sums[first + b, 2]
             if left_w < g.least:
                 continue
             if total[2] - left_w < g.least:
@@ -166,7 +167,7 @@ def _grow(
     totals = np.zeros((n_leaves, 3))
     ends[0] = s.rows.size
     _sum_up(s, s.rows, gradients, curvatures, sums[0])
-    _total(sums[0], s.n_bins[0], totals[0])
+    _total(sums[0], s.offsets[1], totals[0])
     gains[0], splits[0, 0], splits[0, 1] = _best_split(s, g, sums[0], totals[0])
     s.features[turn, output, 0] = -1
     n_open, n_nodes = 1, 1
@@ -183,7 +184,7 @@ def _grow(
             _copy(sums[other], sums[leaf])
             _copy(totals[other], totals[leaf])
         _sum_up(s, s.rows[begins[small] : ends[small]], gradients, curvatures, sums[small])
-        _total(sums[small], s.n_bins[0], totals[small])
+        _total(sums[small], s.offsets[1], totals[small])
         _subtract(sums[large], sums[small])
         _subtract(totals[large], totals[small])
         s.features[turn, output, node], s.cuts[turn, output, node] = feature, cut
@@ -216,7 +217,7 @@ def boost(s: Boosting, g: Growth, first: int, end: int) -> None:
     m, n_outputs = s.scores.shape
     gradients, curvatures, spare = np.zeros(m), np.zeros(m), np.zeros(s.rows.size, s.rows.dtype)
     shares = np.zeros((m, n_outputs) if g.loss == SOFTMAX else (1, 1))
-    sums = np.zeros((g.n_leaves, s.bins.shape[1], s.n_bins.max(), 3))
+    sums = np.zeros((g.n_leaves, s.offsets[-1], 3))
     for turn in range(first, end):
         if g.loss == SOFTMAX:
             _softmax(s, shares)

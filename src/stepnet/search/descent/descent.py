@@ -307,10 +307,9 @@ def _draws(dataset: Dataset) -> tuple[NDArray[np.int32], Any]:
     Whole weights, such as those of merged rows, are repetitions as long as that stays moderate.
     """
     numbers = np.arange(dataset.n_rows, dtype=np.int32)
-    times = dataset.weights / dataset.granularity if dataset.granularity else dataset.weights
-    if dataset.granularity and times.sum() <= 10 * dataset.n_rows:
-        return np.repeat(numbers, times.astype(np.int32)), np.ones(dataset.n_rows, dtype=np.float32)
-    return numbers, (dataset.weights / dataset.weights.mean()).astype(np.float32)
+    if dataset.has_repetitions:
+        return np.repeat(numbers, dataset.repetitions.astype(np.int32)), np.ones(dataset.n_rows, dtype=np.float32)
+    return numbers, dataset.repetitions.astype(np.float32)
 
 
 class State(NamedTuple):

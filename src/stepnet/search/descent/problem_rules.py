@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from stepnet.constructions.moved_threshold import can_move
 from stepnet.errors import YES, Answer
 from stepnet.model.arithmetic import Floats
 from stepnet.problem.problem import Problem
@@ -19,8 +20,10 @@ def accepts_rules(problem: Problem) -> Answer:
     constraints, domains = problem.constraints, problem.architecture.domains
     if constraints.fewest:
         return Answer("descent keeps limits on the number of weights, and sparsity='fewest' is none")
-    if constraints.need_rows:
+    if constraints.need_other_answers:
         return Answer("descent takes constraints on weights, not on answers")
+    if constraints.limit_errors and not can_move(problem):
+        return Answer("descent meets limits on errors by moving the threshold of one output, and there is none to move")
     for row in constraints.rows:
         if len(row.terms) == 1:
             continue

@@ -39,7 +39,7 @@ def climb_once(
     while in_vain < patience and not (in_vain % _MOVES_PER_LOOK == 0 and budget.stop_reason):
         stalled = 0 if climber.move() else stalled + 1
         in_vain += 1
-        if climber.loss < least - climber.flat:
+        if climber.loss < least - climber.flat and climber.is_admitted:
             network = problem.restore(climber.network())
             if not problem.constraints.need_rows or problem.price(network) < np.inf:  # what is not admitted is no gain
                 least, in_vain, found = climber.loss, 0, network

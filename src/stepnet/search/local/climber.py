@@ -15,6 +15,7 @@ from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.search.local.lines import FLAT
+from stepnet.search.local.violations import Violations
 
 _RECOVERY = 0.95  # of the penalty of a row that is right
 
@@ -40,6 +41,7 @@ class Climber(ABC):
         self.flat = FLAT * problem.accuracy.scale  # losses that differ by less are equal
         self.W = [layer.weights for layer in network.layers]
         self.T = [layer.thresholds.reshape(layer.width, -1) for layer in network.layers]
+        self.limits = Violations(problem)
         self.given: dict[int, Floats] = {}  # the thresholds of a network, where a climber works with others
 
     @abstractmethod
@@ -69,8 +71,19 @@ class Climber(ABC):
 
     @property
     def penalised(self) -> float:
-        """What moves lower: the loss by penalties of rows, or where it reads values the loss itself."""
-        return self.loss if self.real is not None else float(self.penalties @ self.costs)
+        """What moves lower: the loss by penalties of rows, or where it reads values the loss itself.
+
+        Violations of limits on errors cost more than any loss.
+        """
+        if self.real is not None:
+            return self.loss
+        violated = self.limits.total(self.costs > 0) if self.limits else 0.0
+        return float(self.penalties @ self.costs) + violated
+
+    @property
+    def is_admitted(self) -> bool:
+        """Whether limits on errors are met, up to rounding."""
+        return not self.limits or not self.limits.total(self.costs > 0)
 
     def change(self, k: int, weights: Floats, thresholds: Floats) -> bool:
         """Give layer k these numbers unless that raises the penalised loss; whether it falls."""

@@ -119,10 +119,17 @@ class GeneralClimber(Climber):
         is_shared = self.domains[k].is_integer and not self.kinds[k].is_compared and self._shares_threshold(k)
         if is_shared and self.rng.random() < _SHARED:
             return self.change(k, self.W[k], self.T[k] + self.rng.choice([-2.0, -1.0, 1.0, 2.0]))
-        thresholds, costs = self._levels_and_costs(k, j)
+        thresholds, errors = self._levels_and_errors(k, j)
+        costs = self.penalties[:, None] * errors
         levels = ((self.signals[k] @ self.W[k][j])[:, None] >= thresholds).sum(axis=1)
         now = float(at_levels(costs, levels).sum())
         follow: Callable[[Events], Line] = partial(by_table, costs=costs)
+        if self.limits:
+            wrong = at_levels(errors, levels) > 0
+            # A look at all integer weights adds up row prices, which compare with nothing; the change is checked.
+            now = np.inf if self.domains[k].is_integer else now + self.limits.total(wrong)
+            follow = partial(self.limits.along, costs=costs, wrong=(errors > 0).astype(np.float64))
+            costs = costs + self.limits.row_prices(wrong)[:, None] * (errors > 0)
         if self._asks_least_squares(k):
             now, follow = self.loss if self.is_least_squares else np.inf, self._least_squares(k, j).along
         weights, free = self.room.base(self.W, k, j)
@@ -151,16 +158,16 @@ class GeneralClimber(Climber):
         assert self.real is not None
         return np.asarray(self.real.costs(values - self.T[-1][:, 0], self.y).sum(axis=1))
 
-    def _levels_and_costs(self, k: int, j: int) -> tuple[Floats, Floats]:
-        """The thresholds between the levels of a neuron (rows × L) and each row's penalised cost at every level."""
+    def _levels_and_errors(self, k: int, j: int) -> tuple[Floats, Floats]:
+        """The thresholds between the levels of a neuron (rows × L) and what each row costs at every level."""
         if k == len(self.W) - 1:
             assert self.answered is not None  # the others leave the last layer to a convex problem
             at, answers = self.kinds[k].switches(self.signals[-1], self.T[k], j)
-            return at, self.penalties[:, None] * self.answered.answer_costs(answers, self.y[:, None])
+            return at, np.asarray(self.answered.answer_costs(answers, self.y[:, None]))
         costs, signals = [], self.signals[k + 1].copy()
         for value in self.kinds[k].values:
             signals[:, j] = value
-            costs.append(self.penalties * self._costs_of(self._forward(k + 1, signals)[-1]))
+            costs.append(self._costs_of(self._forward(k + 1, signals)[-1]))
         return np.broadcast_to(self.T[k][j], (len(self.rows), len(costs) - 1)), np.column_stack(costs)
 
     def _best_last_layer(self, signals: Floats) -> tuple[Floats, Floats]:

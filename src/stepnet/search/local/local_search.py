@@ -25,6 +25,7 @@ from stepnet.search.descent.descent import DescentOptions, accepts_descent, desc
 from stepnet.search.local import in_numpy
 from stepnet.search.local.climb import climb_once
 from stepnet.search.local.kernels import search
+from stepnet.search.local.limited import accepts_limited, limited
 from stepnet.search.local.lines import FLAT
 from stepnet.search.local.looks import RARELY, Looks
 from stepnet.search.local.robust import accepts_robust_search
@@ -131,6 +132,8 @@ def local_search(
 
 def _along_lines(problem: Problem, *arguments: Any) -> Network | None:
     """One start of the search along lines: compiled where that serves, else general."""
+    if accepts_limited(problem):
+        return limited(search_once)(problem, *arguments)
     return (search_once if problem.is_plain else climb_once)(problem, *arguments)
 
 

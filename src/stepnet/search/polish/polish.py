@@ -72,7 +72,7 @@ def polished(
     architecture = problem.architecture
     is_step = architecture.activations[0] == STEP
     can_move = is_step and architecture.threshold == "neuron" and not architecture.domains[0].is_integer
-    can_move &= not problem.constraints.restrict
+    can_move &= not (problem.constraints.restrict_weights or problem.constraints.need_other_answers)
     if not can_move or problem.dataset.n_rows > _MOST_ROWS or should_stop():
         return network
     X, width = problem.dataset.X, network.layers[0].width
@@ -99,7 +99,7 @@ def polished(
         if new_margin is None:
             break
         is_kept = candidate.n_weights <= network.n_weights if sparse else new_margin >= margin
-        if is_kept and (new_loss := problem.evaluate(candidate)) <= loss:
+        if is_kept and (new_loss := problem.price(candidate)) <= loss:
             network, loss, margin = candidate, new_loss, new_margin
     return network
 
