@@ -58,7 +58,7 @@ def mutants():
     yield "a number that is none", entry(lambda entries: (0, 0.5))
 
 
-@pytest.mark.parametrize(("what", "change"), mutants(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(("what", "change"), list(mutants()), ids=lambda value: value if isinstance(value, str) else "")
 def test_mutants_are_refused(proof, tmp_path, what, change):
     _, folder = proof
     copy = tmp_path / "copy"
