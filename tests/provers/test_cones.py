@@ -75,7 +75,7 @@ def test_rows_that_meet_only_up_to_rounding_may_stay_open_but_nothing_false_is_p
 @pytest.mark.parametrize("seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 60))])
 def test_every_pruning_holds_in_rationals(seed):
     """The tree is repeated with exact corners; the referee has multipliers of its own."""
-    X, on, weights = rows_of(seed, n_rows=14)
+    X, on, weights = rows_of(seed, n_rows=11)
     search = proven(X, on, weights, int(weights.sum()) + 1)
     again = proven(X, on, weights, search.target, is_logged=True)
     assert again.is_proven

@@ -32,14 +32,13 @@ def close(run: Run, solve: Callable[[Way], None]) -> None:
         is_settled = free is not None and free.is_proven  # the free problem has no larger bound
         if is_settled and way.is_free:
             continue
-        name, _, reason = str(way).partition(": ")
-        run.note(name, reason)
         if way in in_turns:
-            if way is in_turns[-1]:
+            if way is in_turns[0]:
                 take_turns(run, in_turns, _prove)
             if run.is_over:
                 return
             continue
+        run.note(*way.note)
         run.stage = way.name
         with run.within(1.0 if is_settled else way.share, way.seconds):
             if way.prover is None:

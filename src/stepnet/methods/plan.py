@@ -55,8 +55,13 @@ class Way:
     def name(self) -> str:
         return (self.prover or self.formulation).name  # type: ignore[union-attr]
 
+    @property
+    def note(self) -> tuple[str, str]:
+        """What is done, and why."""
+        return f"{self.name}{' without the restrictions' * self.is_free}", self.reason
+
     def __str__(self) -> str:
-        return f"{self.name}{' without the restrictions' * self.is_free}: {self.reason}"
+        return ": ".join(self.note)
 
 
 @dataclass(frozen=True)

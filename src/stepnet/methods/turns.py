@@ -36,6 +36,8 @@ def take_turns(run: Run, ways: list[Way], prove: Callable[[Run, Prover], None]) 
                 turn = 0.0
             if turn == 0.0 and len(left) > 1:
                 continue
+            if way.name not in longest:
+                run.note(*way.note)
             longest[way.name] = turn
             has_time = _prove_within(run, way.prover, math.inf if len(left) == 1 else turn, prove)
             run.journal.reach(run.budget.elapsed, way.name, run.loss, min(run.bound.value, run.loss))
