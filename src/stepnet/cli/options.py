@@ -61,7 +61,9 @@ ConstraintTexts = Annotated[
         "\"Parity(by='sex', within=0.03)\"; may be repeated.",
     ),
 ]
-FormulationName = Annotated[str, typer.Option(help="auto, one_neuron, cells, sat, gates, tight, bilinear or paper.")]
+FormulationName = Annotated[
+    str, typer.Option(help="auto, one_neuron, cells, cones, sat, gates, tight, bilinear or paper.")
+]
 ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
