@@ -87,9 +87,9 @@ def test_the_scope_names_the_form() -> None:
 
 def test_a_proof_that_is_cut_short_has_a_bound_between_the_free_one_and_the_optimum() -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 6))
-    y = (X @ rng.normal(size=6) + rng.normal(size=120) > 0).astype(int)
-    score = StepScoreClassifier(5, method="prove", random_state=0)
+    X = rng.normal(size=(80, 3))
+    y = (X @ rng.normal(size=3) + rng.normal(size=80) > 0).astype(int)
+    score = StepScoreClassifier(4, method="prove", random_state=0, time_limit=None)
     score.fit(X, y, on_incumbent=lambda now: now.bound >= 1)
     certificate = score.certificate_
     assert 1 <= certificate.bound < certificate.loss
