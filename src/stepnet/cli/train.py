@@ -33,7 +33,7 @@ from stepnet.cli.inputs import (
     written_constraints,
 )
 from stepnet.cli.output import EXIT_FALSE, complain, exit_if, say, write_rows
-from stepnet.cli.streams import fit_streamed, is_stream, labels_of, streamed
+from stepnet.cli.streams import fit_streamed, is_stream, labels_of, on_dask, streamed
 from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 
@@ -92,6 +92,7 @@ def fit(
     resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")] = False,
     config: options.Config = None,
     memory: options.Memory = "",
+    dask: options.Dask = "",
     as_json: options.Json = False,
 ) -> None:
     """Train a network on a table and write the model."""
@@ -106,7 +107,9 @@ def fit(
     is_regression = task == "regression"
     others, rules = written_constraints(constraint), {"encode": encode, "impute": impute}
     options_of_rows: Any = {"sample_weight": sample_weight, "drop": drop or [], "task": task, **rules}
-    rows: Any = streamed(data, memory, target, **options_of_rows)
+    rows: Any = (
+        on_dask(data, dask, target, **options_of_rows) if dask else streamed(data, memory, target, **options_of_rows)
+    )
     if rows is None:
         groups = group_names(others)
         rows = training_rows(

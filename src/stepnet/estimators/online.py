@@ -25,7 +25,8 @@ from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import choose_hidden
 from stepnet.estimators.base import BaseStep, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
-from stepnet.estimators.dask_rows import DaskRows, comes_in_blocks, fit_dask
+from stepnet.estimators.dask_answers import comes_in_blocks
+from stepnet.estimators.dask_rows import DaskRows, fit_dask
 from stepnet.estimators.fit_rows import fit_rows, is_rows
 from stepnet.methods.base import Method
 from stepnet.methods.learn import Learn, descends, streams

@@ -116,5 +116,5 @@ class WithRisk(BaseStep):
     def _certified_share(self, rows: Any, codes: Any, radius: Any, norm: str, confidence: float) -> Share:
         if not is_finite_number(radius) or radius < 0:
             raise InvalidInputError(f"radius={radius!r} must be a finite number that is not negative, such as 0.1.")
-        radii = attack(self.network_, rows, codes, norm=norm).radii
+        radii = attack(self.network_, rows, codes, norm=norm, radius=float(radius)).radii
         return Share.of(f"right within {radius:g} in {norm}", radii > radius, confidence)
