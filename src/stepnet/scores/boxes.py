@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from stepnet.runtime.compiling import kernel
 
+ANY = 0  # the threshold of a gate that stands for every function of its rules
 _DEPTHS = 64  # of boxes with the same loss, the deepest one comes first
 
 
@@ -185,12 +186,61 @@ def _price(
     """The loss of a box with the best last rule, its literal and its cut; a literal of -1 if it is above the limit."""
     gains, is_full = room
     points, size = gates.points[gate], gates.sizes[gate]
+    if gates.thresholds[gate] == ANY:
+        _mark_full(literals[: size - 1], per_feature, is_full)
+        loss = _least_of_any(table, size, literals, lows, highs, gains, is_full, literals[size - 2] // 2)
+        return loss, (0 if loss <= limit else -1), 0
     off, least = lost(table, points, gates.thresholds[gate], size, literals, lows, highs, gains)
     if least > limit:
         return least, -1, 0
     _mark_full(literals[: size - 1], per_feature, is_full)
     gain, literal, cut = scan(table, gains, _first_feature(points, size, literals), is_full)
     return off + gain, (literal if off + gain <= limit else -1), cut
+
+
+@kernel(nogil=True)
+def _least_of_any(
+    table: Any, size: int, literals: Any, lows: Any, highs: Any, patterns: Any, is_full: Any, first: int
+) -> int:
+    """The least loss of any function of the rules, whatever the last one is: the lighter class of every pattern.
+
+    Only rows that are decided count. Features of the last rule come from ``first`` on.
+    """
+    weights = np.zeros((2 ** (size - 1), 2, 2), np.int64)  # pattern, last rule off or on, class
+    start = np.zeros((2 ** (size - 1), 2), np.int64)
+    total = 0
+    for row in range(len(table.on)):
+        pattern = 0
+        for j in range(size - 1):
+            literal = literals[j]
+            if literal < 0 or table.cuts[literal, lows[j]] <= table.ranks[literal, row] < table.cuts[literal, highs[j]]:
+                pattern = -1
+                break
+            pattern |= (table.ranks[literal, row] >= table.cuts[literal, highs[j]]) << j
+        patterns[row] = pattern
+        if pattern >= 0:
+            start[pattern, np.int64(table.on[row])] += table.weights[row]
+    for pattern in range(len(start)):
+        total += min(start[pattern, 0], start[pattern, 1])
+    best = total
+    for feature in range(max(first, 0), len(table.order)):
+        if is_full[feature]:
+            continue
+        weights[:, 0] = 0
+        weights[:, 1] = start
+        loss = total
+        for place in range(len(patterns)):
+            row = table.order[feature, place]
+            pattern = patterns[row]
+            if pattern >= 0:
+                own, code = weights[pattern], np.int64(table.on[row])
+                loss -= min(own[0, 0], own[0, 1]) + min(own[1, 0], own[1, 1])
+                own[0, code] += table.weights[row]
+                own[1, code] -= table.weights[row]
+                loss += min(own[0, 0], own[0, 1]) + min(own[1, 0], own[1, 1])
+            if table.ends[feature, place]:
+                best = min(best, loss)
+    return best
 
 
 @kernel(nogil=True)
