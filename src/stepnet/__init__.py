@@ -9,15 +9,16 @@ __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from stepnet import datasets as datasets
-    from stepnet import plot as plot
     from stepnet.certificate.certificate import Certificate as Certificate
     from stepnet.estimators.model_file import load as load
     from stepnet.estimators.model_file import save as save
     from stepnet.estimators.step_autoencoder import StepAutoencoder as StepAutoencoder
     from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
+    from stepnet.estimators.step_classifier_cv import StepClassifierCV as StepClassifierCV
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor as StepEnsembleRegressor
     from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
+    from stepnet.estimators.step_score import StepScoreClassifier as StepScoreClassifier
     from stepnet.estimators.tradeoff import tradeoff as tradeoff
     from stepnet.estimators.warm_up import warm_up as warm_up
     from stepnet.estimators.widths import smallest_width as smallest_width
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from stepnet.reasons.counterfactual import counterfactual as counterfactual
     from stepnet.reasons.explanation import explain as explain
     from stepnet.reasons.importance import importance as importance
+    from stepnet.tables.grid import Grid as Grid
+    from stepnet.tables.rows import Rows as Rows
     from stepnet.tables.training import Table as Table
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
@@ -66,6 +69,7 @@ _WHERE = {
     "Exact": "stepnet.methods.exact",
     "FalsePositiveRate": "stepnet.problem.error_limits.limits",
     "FalsePositives": "stepnet.problem.error_limits.limits",
+    "Grid": "stepnet.tables.grid",
     "Hinge": "stepnet.problem.losses.hinge",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.model.network",
@@ -79,14 +83,17 @@ _WHERE = {
     "Prove": "stepnet.methods.prove",
     "Raises": "stepnet.problem.constraint",
     "Recall": "stepnet.problem.error_limits.limits",
+    "Rows": "stepnet.tables.rows",
     "Search": "stepnet.methods.search",
     "Squared": "stepnet.problem.losses.squared",
     "Staircase": "stepnet.model.activations.staircase",
     "StepAutoencoder": "stepnet.estimators.step_autoencoder",
     "StepClassifier": "stepnet.estimators.step_classifier",
+    "StepClassifierCV": "stepnet.estimators.step_classifier_cv",
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
     "StepEnsembleRegressor": "stepnet.estimators.step_ensemble_regressor",
     "StepRegressor": "stepnet.estimators.step_regressor",
+    "StepScoreClassifier": "stepnet.estimators.step_score",
     "Table": "stepnet.tables.training",
     "counterfactual": "stepnet.reasons.counterfactual",
     "explain": "stepnet.reasons.explanation",

@@ -13,7 +13,7 @@ from types import FrameType
 
 import typer
 
-from stepnet.cli import study, train, use, why
+from stepnet.cli import risks, scoring, study, train, use, why
 from stepnet.cli.output import EXIT_BAD_INPUT, EXIT_FALSE, EXIT_INTERRUPTED, EXIT_TERMINATED, complain
 from stepnet.errors import StepnetError
 from stepnet.runtime.view import breaking_silence
@@ -38,6 +38,7 @@ app = typer.Typer(
 for command in (
     train.demo,
     train.fit,
+    scoring.score,
     use.predict,
     train.prove,
     train.widths,
@@ -46,6 +47,7 @@ for command in (
     use.attack,
     why.explain,
     why.counterfactual,
+    risks.risk,
     use.report,
     use.export,
     study.reproduce,

@@ -47,11 +47,12 @@ def training_rows(
     encode: str = "",
     impute: str = "",
     groups: Collection[str] = (),
+    grid: float | None = None,
 ) -> InputRows:
     from stepnet.tables.training import training_part
 
     table = read(data, target)
-    part = training_part(table, target, sample_weight, drop or [], is_number, encode, impute)
+    part = training_part(table, target, sample_weight, drop or [], is_number, encode, impute, grid)
     others = {name: list(table.column(name)) for name in groups if name not in part.columns.features}
     return InputRows(*part, groups=others)
 

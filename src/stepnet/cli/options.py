@@ -26,6 +26,10 @@ Encode = Annotated[
 Impute = Annotated[
     str, typer.Option(help="Missing cells: mean, median, most_frequent or a number; text takes the most frequent.")
 ]
+Grid = Annotated[
+    float | None,
+    typer.Option(help="Features as whole numbers, in steps of so many standard deviations, such as 0.25."),
+]
 Hidden = Annotated[str, typer.Option(help="Hidden widths: 25, or 5,5 for two layers, or 0 for a single neuron.")]
 HiddenOrAuto = Annotated[
     str,
@@ -58,6 +62,12 @@ ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
 Seed = Annotated[int, typer.Option(help="Seed.")]
+Memory = Annotated[
+    str,
+    typer.Option(
+        help="Memory to use, such as 1GB; rows that do not fit, and patterns such as 'a/*.parquet', are read in blocks."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Config = Annotated[
     Path | None,

@@ -23,7 +23,8 @@ from stepnet.cli.inputs import (
     weights_of,
     widths_of,
 )
-from stepnet.cli.output import EXIT_FALSE, csv_text, say, write_rows
+from stepnet.cli.output import EXIT_FALSE, csv_of, say, write_rows
+from stepnet.cli.streams import predict_streamed, streamed, verify_streamed, write_answers
 from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 from stepnet.tables.training import weights_in
@@ -34,40 +35,42 @@ PROGRAMS = ("mps", "lp")
 def predict(
     model: options.Model,
     data: options.Data,
-    out: Annotated[Path | None, typer.Option(help="CSV file to write; default: standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="CSV or Parquet file to write; default: CSV on standard output.")
+    ] = None,
     features: Annotated[
         Path | None, typer.Option(help="Also write the features, in the form that exported programs read.")
     ] = None,
+    memory: options.Memory = "",
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
     """Predict the class, number or code of every row of a table."""
-    from stepnet.runtime.files import write_atomically
-
     check_order(model, data, "predict MODEL DATA")
     check_writable(out, features)
+    if (stream := streamed(data, memory)) is not None:
+        if out is None or features is not None:
+            raise InvalidInputError(
+                "rows that are read in blocks are written in blocks: give --out FILE, and no --features."
+            )
+        n_rows = predict_streamed(model, stream, out)
+        say(f"{n_rows} predictions written to {out}", {"model": model, "rows": n_rows, "out": out}, as_json=as_json)
+        return
     estimator, rows = loaded(model, read(data))
     is_code = not hasattr(estimator, "predict")  # of an autoencoder
     answers = estimator.transform(rows.X) if is_code else estimator.predict(rows.X)
-    text = csv_of(answers, "code" if is_code else "prediction")
+    name = "code" if is_code else "prediction"
     if features is not None:
         names, numbers = rows.present(rows.before)
         write_rows(features, names, numbers.tolist())
     facts = {"model": model, "rows": len(answers), "out": out}
     if out is not None:
-        write_atomically(out, text)
+        write_answers(out, [answers], name)
         say(f"{len(answers)} predictions written to {out}", facts, as_json=as_json)
     elif as_json:
         say("", facts | {"predictions": answers}, as_json=True)
     else:
-        sys.stdout.write(text)
-
-
-def csv_of(answers: Any, name: str) -> str:
-    """Predictions as CSV; several numbers per row become several columns."""
-    rows = answers.reshape(len(answers), -1)
-    n_columns = rows.shape[1]
-    return csv_text([f"{name}{i}" for i in range(n_columns)] if n_columns > 1 else [name], rows.tolist())
+        sys.stdout.write(csv_of(answers, name))
 
 
 def verify(
@@ -79,6 +82,7 @@ def verify(
     resolve: Annotated[bool, typer.Option("--resolve", help="Repeat the solver's proof too.")] = False,
     time_limit: options.TimeLimit = 600,
     sample_weight: options.WeightColumn = None,
+    memory: options.Memory = "",
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
@@ -98,6 +102,8 @@ def verify(
             verification = verify_proof(model, time_limit=time_limit, show=show)
     elif data is None:
         raise InvalidInputError("verifying a model needs its training data: stepnet verify MODEL DATA --target COLUMN.")
+    elif target and not resolve and (stream := streamed(data, memory, target, sample_weight=sample_weight)) is not None:
+        verification = verify_streamed(model, stream)
     else:
         table = read(data, target)
         estimator, rows = loaded(model, table, (target, sample_weight))

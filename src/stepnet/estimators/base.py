@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from abc import ABC, abstractmethod
@@ -22,6 +23,8 @@ from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import require_same_data, verify, verify_without
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import HeldOut
+from stepnet.estimators.dask_rows import DaskRows, is_dask, lazily, verify_dask
+from stepnet.estimators.fit_rows import each_block, is_rows, nameless, verify_rows
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
@@ -87,6 +90,10 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             use them. Then the loss is checked, but neither the fingerprint nor a bound above 0.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return verify_dask(self, DaskRows.of(X, y, sample_weight, is_number=hasattr(self, "_is_flat_target")))
+        if is_rows(X):
+            return self._verify_rows(X, y, sample_weight, resolve=resolve)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
         seconds, again = checked_limit(time_limit), None
         if len(absent):
@@ -95,8 +102,21 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             return verify_without(problem, self.network_, self.certificate_, [names[i] for i in absent])
         if resolve and self.certificate_.claimed_by:
             require_same_data(problem, self.certificate_)
-            again = Exact().solve(problem, self.network_, time_limit=seconds)
+            again = self._solved_again(problem, seconds)
         return verify(problem, self.network_, self.certificate_, again=again)
+
+    def _solved_again(self, problem: Problem, seconds: float) -> Result:
+        """What solving the problem of the certificate once more gives."""
+        return Exact().solve(problem, self.network_, time_limit=seconds)
+
+    def _verify_rows(self, rows: Any, y: Any, sample_weight: Any, *, resolve: bool) -> Verification:
+        if y is not None or sample_weight is not None or resolve:
+            raise InvalidInputError(
+                "Rows have their targets and weights inside, and no solver's proof; give them alone."
+            )
+        if not hasattr(self, "_piece_dataset"):
+            raise InvalidInputError(f"{type(self).__name__} is verified with rows in memory.")
+        return verify_rows(self, rows)
 
     def _require_unused(self, absent: Sequence[int], *, resolve: bool) -> None:
         """Raise if a loss cannot be checked without these features."""
@@ -231,6 +251,20 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     _target_checks: ClassVar[dict[str, Any]] = {}
 
+    def _by_block(self, rows: Any, answer: str) -> Any:
+        """What a method says of rows that come block by block, or of a Dask collection."""
+        check_is_fitted(self)
+        if is_dask(rows):
+            return lazily(self, rows, answer, getattr(nameless(self), answer)(np.zeros((1, self.n_features_in_))))
+        return each_block(self, rows, getattr(nameless(self), answer))
+
+    def _without_rows(self) -> Any:
+        """A copy for other machines: what predicts, without what was trained on."""
+        twin = copy.copy(self)
+        for name in ("_seen", "_stream", "result_", "trace_", "held_out_"):
+            twin.__dict__.pop(name, None)
+        return twin
+
     def _new_rows(self, X: ArrayLike) -> Any:
         """Rows to predict."""
         check_is_fitted(self)
@@ -259,8 +293,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
         """Certify what was found; the budget's clock runs since the call of fit."""
-        self.certificate_ = certify(problem, result, budget)
         self.ranges_ = ranges_of(problem.dataset.X)
+        self._keep_certificate(certify(problem, result, budget), result)
+
+    def _keep_certificate(self, certificate: Certificate, result: Result) -> None:
+        self.certificate_ = certificate
         self.result_, self.network_ = replace(result, runtime=self.certificate_.runtime), result.network
         end = (self.certificate_.runtime, self.certificate_.loss, self.certificate_.bound)
         self.trace_ = (*result.points, end)

@@ -22,8 +22,10 @@ from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor
 from stepnet.estimators.step_regressor import StepRegressor
-from stepnet.model.calibration import Calibration
+from stepnet.estimators.step_score import StepScoreClassifier
+from stepnet.model.calibration import Calibration, Isotonic, calibration_from
 from stepnet.model.network import Network
+from stepnet.problem.row_prints import RowPrints
 from stepnet.runtime.files import write_atomically
 from stepnet.tables.columns import Columns
 from stepnet.tables.pipelines import unpacked
@@ -34,7 +36,14 @@ READABLE = (3, 4, 5, VERSION)
 
 _ESTIMATORS: dict[str, type[BaseStep]] = {
     kind.__name__: kind
-    for kind in (StepClassifier, StepEnsembleClassifier, StepRegressor, StepEnsembleRegressor, StepAutoencoder)
+    for kind in (
+        StepClassifier,
+        StepScoreClassifier,
+        StepEnsembleClassifier,
+        StepRegressor,
+        StepEnsembleRegressor,
+        StepAutoencoder,
+    )
 }
 
 
@@ -101,6 +110,7 @@ def _content(estimator: BaseStep) -> dict[str, Any]:
         "ranges": getattr(estimator, "ranges_", None),
         "network": estimator.network_.to_dict(),
         "calibration": None if (known := getattr(estimator, "calibration_", None)) is None else known.to_dict(),
+        "rows": None if (prints := getattr(estimator, "row_prints_", None)) is None else prints.to_dict(),
         "trace": [list(point) for point in getattr(estimator, "trace_", ())],
         "certificate": estimator.certificate_.to_dict(),
     }
@@ -142,6 +152,7 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
     estimator._restore_targets(targets)
     if isinstance(estimator, BaseStepClassifier):
         estimator.calibration_ = _calibration(content.get("calibration"), network)
+        estimator.row_prints_ = None if content.get("rows") is None else RowPrints.from_dict(content["rows"])
     if content.get("hidden") is not None:
         estimator.hidden_ = tuple(content["hidden"])
     if names is not None:
@@ -170,11 +181,11 @@ def _ranges(plain: Any, n_features: int) -> tuple[tuple[float, float, bool], ...
     return found
 
 
-def _calibration(plain: Any, network: Network) -> Calibration | None:
+def _calibration(plain: Any, network: Network) -> Calibration | Isotonic | None:
     """None in files of earlier versions."""
     if plain is None:
         return None
-    calibration = Calibration.from_dict(plain)
+    calibration = calibration_from(plain)
     if len(calibration.offsets) != network.decision(np.zeros((1, network.n_features))).size:
         raise ModelFileError("network and calibration do not match")
     return calibration

@@ -13,7 +13,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation
 from stepnet.model.network import Layer, Network
 from stepnet.model.unscaled import unscaled
-from stepnet.tables.columns import Operations, after
+from stepnet.tables.operations import Operations, after, are_linear
 from stepnet.tables.pipelines import unpacked
 
 COLUMNS = ("used", "all")
@@ -65,9 +65,14 @@ class Described:
         return rows[:, self.taken]
 
     @property
+    def lines(self) -> list[Operations]:
+        """The operations on each feature, where they are a line; none on those that are rounded to a grid."""
+        return [operations if are_linear(operations) else () for operations in self.arithmetic]
+
+    @property
     def unscaled(self) -> Network:
-        """The network for features before their operations, which become part of its first layer; rounded."""
-        return unscaled(self.network, self.arithmetic)
+        """The network for features before operations that are lines, which become part of its first layer; rounded."""
+        return unscaled(self.network, self.lines)
 
     def certified(self) -> list[str]:
         """The certificate in two lines."""

@@ -20,7 +20,8 @@ from stepnet.export.described import Described, describe, kind_of
 from stepnet.export.sql_columns import columns_of
 from stepnet.model.network import Network
 from stepnet.model.rules import Words, hidden_names
-from stepnet.tables.columns import Column, lines_of
+from stepnet.tables.columns import Column
+from stepnet.tables.operations import lines_of, require_lines
 from stepnet.tables.pipelines import unpacked
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -126,6 +127,7 @@ def _content(estimator: Any, described: Described, fields: list[dict[str, Any]])
 
 def _fields(estimator: Any, described: Described) -> list[dict[str, Any]]:
     """One per column: its features, and the numbers or choices that it takes."""
+    require_lines(described.arithmetic, "a calculator page")
     ranges = _ranges(estimator, described)
     fields: dict[str, dict[str, Any]] = {}
     for feature, (column, place) in enumerate(columns_of(estimator, described)):

@@ -23,7 +23,8 @@ _MEANING = (
 
 _ARITHMETIC = (
     "First, each feature goes through the operations of its 'arithmetic', one after the other, each rounded to a "
-    "double: ['subtract', 3] makes x - 3 of x. "
+    "double: ['subtract', 3] makes x - 3 of x. 'round' gives the nearest whole number, of two the even one; 'at_least' "
+    "and 'at_most' give the larger and the smaller one of x and the number. "
 )
 
 

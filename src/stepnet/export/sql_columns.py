@@ -6,7 +6,8 @@ from typing import Any
 
 from stepnet.export.described import Described
 from stepnet.export.sql_text import Dialect
-from stepnet.tables.columns import MISSING, OPERATIONS, Column, Columns
+from stepnet.tables.columns import MISSING, Column, Columns
+from stepnet.tables.operations import OPERATIONS, require_lines
 
 
 def columns_of(estimator: Any, described: Described) -> list[tuple[Column, int]]:
@@ -49,6 +50,7 @@ def feature(dialect: Dialect, column: Column, place: int) -> str:
 
 def after_operations(dialect: Dialect, described: Described, place: int, expression: str) -> str:
     """The operations of a feature, one after the other, each rounded like in training."""
+    require_lines([described.arithmetic[place]], "SQL")  # dialects round halves in different ways
     for operation, number in described.arithmetic[place]:
-        expression = f"({expression} {OPERATIONS[operation][0]} {dialect.number(number)})"
+        expression = f"({OPERATIONS[operation].text.format(expression, dialect.number(number))})"
     return expression

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stepnet.model.network import Network
-from stepnet.tables.columns import Operations, lines_of
+from stepnet.tables.operations import Operations, lines_of
 
 
 def unscaled(network: Network, arithmetic: Sequence[Operations]) -> Network:

@@ -46,9 +46,8 @@ class NetworkDisplay:
             return cls(estimator, places, output_names(estimator.widths[-1])).plot(ax)
         known = fitted(estimator, "network_")
         network, columns = known.network_, getattr(known, "columns_", None)
-        names = getattr(known, "feature_names_in_", None if columns is None else columns.features)
-        if names is None:
-            names = [f"x{i}" for i in range(network.n_features)]
+        usual = [f"x{i}" for i in range(network.n_features)] if columns is None else columns.features
+        names = list(getattr(known, "feature_names_in_", usual))
         classes = [str(one) for one in getattr(known, "classes_", [])]
         is_named = len(classes) == network.widths[-1] or (network.widths[-1] == 1 and len(classes) == 2)
         answers = classes[-network.widths[-1] :] if is_named else output_names(network.widths[-1])

@@ -15,7 +15,7 @@ from stepnet.reasons.demand import Demand
 from stepnet.reasons.fewest import fewest
 from stepnet.reasons.nearest import Found, Nearest
 from stepnet.reasons.units import Model, read
-from stepnet.tables.columns import lines_of
+from stepnet.tables.operations import lines_of
 from stepnet.uncertainty.attack import attack
 
 _WORDS = Words(digits=9)

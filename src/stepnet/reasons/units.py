@@ -13,7 +13,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.model.unscaled import unscaled
-from stepnet.tables.columns import Operations, after
+from stepnet.tables.operations import Operations, after, require_lines
 from stepnet.tables.pipelines import cells_of, unpacked
 
 
@@ -41,6 +41,7 @@ class Model:
         if columns is not None and columns.has_arithmetic:
             names = columns.features if before_operations else columns.formulas()
             arithmetic = columns.arithmetic if before_operations else arithmetic
+            require_lines(arithmetic, "an explanation in the units of the table")
         encodings = [] if columns is None else [one.encoding for one in columns.columns for _ in one.features]
         is_text = np.array([bool(one) for one in encodings or [None] * n_features])
         return cls(network, tuple(map(str, names)), estimator.classes_, tuple(arithmetic), is_text)

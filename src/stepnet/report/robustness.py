@@ -11,7 +11,7 @@ import numpy as np
 from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Floats
 from stepnet.runtime.numbers import is_finite_number
-from stepnet.tables.columns import lines_of
+from stepnet.tables.operations import lines_of
 from stepnet.uncertainty.attack import Attacks, attack
 
 MOST_ROWS, MOST_SECONDS = 200, 30.0

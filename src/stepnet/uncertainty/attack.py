@@ -14,7 +14,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Bools, Floats, Ints
 from stepnet.model.network import Network
 from stepnet.runtime.parallel import in_order
-from stepnet.tables.columns import lines_of
+from stepnet.tables.operations import lines_of
 from stepnet.tables.pipelines import cells_of, unpacked
 from stepnet.uncertainty.adversary import Adversary, Attack
 from stepnet.uncertainty.ball import Ball

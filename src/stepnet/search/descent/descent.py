@@ -36,8 +36,9 @@ from stepnet.search.descent.kernel import Settings, Training, descend, logistic_
 from stepnet.search.descent.layer_rule import LayerRule, layer_rules, set_offsets, warn_of_scales
 from stepnet.search.descent.perturbations import accepts_perturbations, norm_of, reach_of
 from stepnet.search.descent.problem_rules import accepts_rules, rules_of
-from stepnet.search.descent.rules import FREE
+from stepnet.search.descent.rules import FREE, Rules
 from stepnet.search.descent.sparsity import keep_largest
+from stepnet.search.descent.supply import Supply
 from stepnet.search.padding import accepts_width
 
 _FEWEST_STEPS, _MOST_STEPS = 2_000, (50_000, 200_000)  # the most for up to 1.6 and from 6.4 million rows of batch 64
@@ -97,6 +98,7 @@ def descend_network(
     seconds: float = math.inf,
     on_hurry: Callable[[], object] = lambda: None,
     is_raw: bool = False,
+    supply: Supply | None = None,
 ) -> Network:
     """Train a network of the problem's architecture; stopped early, the network as it is then.
 
@@ -104,7 +106,8 @@ def descend_network(
     stay in numpy, with one thread, so that the same seed gives the same network in any process. If the steps until now
     show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better than a
     long one without. Then, and if it is stopped, ``on_hurry`` is called. With ``is_raw`` the offset of an output is not
-    fitted to the rows once more: it is for sums of networks that are fitted as a whole.
+    fitted to the rows once more: it is for sums of networks that are fitted as a whole. With a ``supply``, the rows of
+    the problem are a sample of more, some of which take their places on the way.
     """
     is_wide = _is_wide(problem)
     with threadpool_limits(1, user_api="blas") if is_wide else nullcontext():
@@ -118,6 +121,7 @@ def descend_network(
             seconds,
             on_hurry,
             is_raw=is_raw,
+            supply=supply,
         )
 
 
@@ -138,15 +142,19 @@ def _descended(
     on_hurry: Callable[[], object] = lambda: None,
     *,
     is_raw: bool = False,
+    supply: Supply | None = None,
 ) -> Network:
     options = (options or DescentOptions()).for_(problem)
     rng = np.random.default_rng(seed)
-    mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
+    mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights) if supply is None else supply.units
     warn_of_scales(problem, scale)
     targets, are_numbers = _Targets.of(problem), problem.architecture.output.gives_numbers
     layers = layer_rules(problem, mean, scale, has_complements=_has_complements(problem))
     training = _training(problem, targets, layers, mean, scale, rng)
-    settings = _settings(len(training.order), problem.dataset.n_features, options)._replace(
+    n_draws = len(training.order)
+    if supply is not None:
+        n_draws, training = supply.n_rows, _without_repetitions(training, problem.dataset, supply, rng)
+    settings = _settings(n_draws, problem.dataset.n_features, options)._replace(
         is_regression=are_numbers,
         is_ordinal=problem.architecture.output.n_thresholds > 1,
         has_rules=training.V is not training.W,
@@ -158,7 +166,12 @@ def _descended(
         if first > _THINNED * settings.n_steps and not is_thinned:
             keep_largest(problem.constraints, training.widths, training.W, training.rules)
             is_thinned = True
+        if supply is not None:
+            for fresh in supply.due((first - 1) / settings.n_steps, settings.n_steps * settings.batch):
+                _take_in(training, targets, fresh, mean, scale, rng)
         make_steps, chunk = (descend, whole) if is_compiled() else (in_numpy.descend, -(-whole // _SLOWER))
+        if supply is not None and (n_refills := supply.n_refills(settings.n_steps * settings.batch)):
+            chunk = min(chunk, -(-settings.n_steps // (n_refills + 1)))
         end = min(first + chunk, settings.n_steps + 1)
         if not is_thinned:
             end = min(end, max(first, int(_THINNED * settings.n_steps)) + 1)
@@ -177,10 +190,25 @@ def _descended(
     if n_averaged:
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
     del training  # its rows take much memory
+    return _completed(problem, targets, layers, rules, widths, W, b, is_raw=is_raw)
+
+
+def _completed(
+    problem: Problem,
+    targets: _Targets,
+    layers: list[LayerRule],
+    rules: Rules,
+    widths: Any,
+    W: Any,
+    b: Any,
+    *,
+    is_raw: bool = False,
+) -> Network:
+    """The network of weights and offsets at the end of a descent, its last layer fitted to the rows once more."""
     W, b = W.astype(np.float64), b.astype(np.float64)
     keep_largest(problem.constraints, widths, W, rules)
     network = finished(problem, layers, rules, W, b)
-    if are_numbers:
+    if problem.architecture.output.gives_numbers:
         network = targets.restored(network)
         if not (problem.is_uncertain or problem.constraints.touch(len(layers) - 1)):
             network = cautious(problem, network)
@@ -218,6 +246,10 @@ class _Targets(NamedTuple):
         mean, scale = _mean_and_scale(y, problem.dataset.weights)
         mean = mean if problem.architecture.intercept else np.zeros_like(mean)
         return cls(((y - mean) / scale.max()).astype(np.float32), mean, float(scale.max()))
+
+    def standardised(self, y: Any) -> Any:
+        """Of other rows, in the units of these."""
+        return ((np.reshape(y, (len(y), -1)) - self.mean) / self.scale).astype(np.float32)
 
     def restored(self, network: Network) -> Network:
         """With outputs in the units of the numbers."""
@@ -310,6 +342,22 @@ def _draws(dataset: Dataset) -> tuple[NDArray[np.int32], Any]:
     if dataset.has_repetitions:
         return np.repeat(numbers, dataset.repetitions.astype(np.int32)), np.ones(dataset.n_rows, dtype=np.float32)
     return numbers, dataset.repetitions.astype(np.float32)
+
+
+def _without_repetitions(training: Training, dataset: Dataset, supply: Supply, rng: np.random.Generator) -> Training:
+    """Every row comes once in an epoch, so that another can take its place."""
+    weights = (dataset.weights / supply.mean_weight).astype(np.float32)
+    return training._replace(order=rng.permutation(dataset.n_rows).astype(np.int32), row_weights=weights)
+
+
+def _take_in(
+    training: Training, targets: _Targets, fresh: Dataset, mean: Floats, scale: Floats, rng: np.random.Generator
+) -> None:
+    """Fresh rows take the places of others, chosen at random."""
+    places = rng.choice(len(training.X), fresh.n_rows, replace=False)
+    training.X[places] = (fresh.X - mean) / scale
+    training.targets[places] = targets.standardised(fresh.y)
+    training.row_weights[places] = fresh.weights
 
 
 class State(NamedTuple):
