@@ -279,7 +279,7 @@ class Network:
             "layers": [
                 {
                     "activation": to_plain(layer.activation),
-                    "weights": _plain(layer.matrix),
+                    "weights": plain_weights(layer.matrix),
                     "thresholds": layer.thresholds.tolist(),
                 }
                 for layer in self.layers
@@ -290,7 +290,7 @@ class Network:
     def from_dict(cls, data: dict[str, Any]) -> Network:
         try:
             layers = [(one["weights"], one["thresholds"], one["activation"]) for one in data["layers"]]
-            return cls(tuple(Layer(_matrix(w), _numbers(t, np.ndim(t)), from_plain(kind)) for w, t, kind in layers))
+            return cls(tuple(Layer(matrix_of(w), _numbers(t, np.ndim(t)), from_plain(kind)) for w, t, kind in layers))
         except (KeyError, TypeError, ValueError, InvalidInputError) as error:
             raise ModelFileError(f"the network in the file is damaged ({error}).") from error
 
@@ -405,7 +405,7 @@ def _stored(matrix: Weights) -> Weights:
     return matrix
 
 
-def _plain(matrix: Weights) -> Any:
+def plain_weights(matrix: Weights) -> Any:
     """Rows of numbers; if sparse, each row as the positions of its weights and the weights."""
     if not sparse.issparse(matrix):
         return matrix.tolist()
@@ -414,8 +414,8 @@ def _plain(matrix: Weights) -> Any:
     return {"n_inputs": matrix.shape[1], "rows": [[places.tolist(), values.tolist()] for places, values in rows]}
 
 
-def _matrix(plain: Any) -> Weights:
-    """The inverse of :func:`_plain`, for what a file holds."""
+def matrix_of(plain: Any) -> Weights:
+    """The inverse of :func:`plain_weights`, for what a file holds."""
     if not isinstance(plain, dict):
         return _numbers(plain, 2)
     n_inputs, rows = plain["n_inputs"], plain["rows"]
