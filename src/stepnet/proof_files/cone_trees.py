@@ -20,7 +20,7 @@ import numpy as np
 Array = Any  # of floats, or of rationals
 Path = Any  # how a cone came about: the path before, the edge, the place on it and the corner replaced; None at first
 STEPS = 1024  # of an edge
-_DEEPER = 12  # generations that the checker divides a leaf by itself, at most
+_FEW, _MANY = 2, 12  # generations that the checker divides a leaf by itself, at most
 _ROUNDS = 24
 _SMALLEST = 2.0**-600  # values are divided by nothing smaller
 
@@ -117,8 +117,10 @@ class _Check:
             entry = self.tree.entries[self.place]
             self.place += 1
             if entry < 0:
-                if not self._is_pruned(low, high, entry):
-                    self._repeat_exactly(rays, path, entry)
+                # Some divisions, then rationals, then many divisions.
+                is_pruned = self._is_pruned(low, high, entry, _FEW) or self._is_pruned_exactly(rays, path, entry)
+                if not is_pruned and not self._is_pruned(low, high, entry, _MANY):
+                    raise CheckError("a cone may have a better neuron")
                 continue
             edge, step = divmod(entry, STEPS)
             first, second = divmod(edge, self.n)
@@ -127,10 +129,10 @@ class _Check:
             one, other = self._divided(low, high, first, second, step)
             stack += [(*other, (path, first, second, step, first)), (*one, (path, first, second, step, second))]
 
-    def _repeat_exactly(self, rays: list[int], path: Path, entry: int) -> None:
-        """Check a leaf in rationals, for which intervals are too wide; raises CheckError if it does not hold."""
+    def _is_pruned_exactly(self, rays: list[int], path: Path, entry: int) -> bool:
+        """Check a leaf in rationals, for which intervals may be too wide."""
         if self.is_exact:
-            raise CheckError("a cone may have a better neuron")
+            return False
         divisions = []
         while path is not None:
             path, *division = path
@@ -143,8 +145,7 @@ class _Check:
         exact: Array = np.array([[_sum(row, corner) for row in self.products] for corner in corners])
         weights, self.is_exact, self.weights = self.weights, True, self.weights.astype(np.int64).astype(object)
         try:
-            if not self._is_pruned(exact, exact, entry):
-                raise CheckError("a cone may have a better neuron")
+            return self._is_pruned(exact, exact, entry, _FEW)
         finally:
             self.is_exact, self.weights = False, weights
 
@@ -165,10 +166,10 @@ class _Check:
         left, right = (np.nextafter(part, side * np.inf) for part in ((1.0 - share) * one, share * other))
         return np.nextafter(left + right, side * np.inf)
 
-    def _is_pruned(self, low: Array, high: Array, entry: int) -> bool:
+    def _is_pruned(self, low: Array, high: Array, entry: int, deeper: int) -> bool:
         """Whether no neuron of a leaf loses less than the target, by multipliers or by rows of an earlier tree."""
         if entry == -1:
-            return self._holds(low, high, self.weights, self.tree.target, _DEEPER)
+            return self._holds(low, high, self.weights, self.tree.target, deeper)
         if -2 - entry >= len(self.before):
             raise CheckError(f"entry {entry} names no tree before this one")
         few = self.before[-2 - entry]
