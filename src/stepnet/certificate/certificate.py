@@ -14,10 +14,12 @@ from stepnet.bounds.scope import Scope
 from stepnet.certificate.result import Result
 from stepnet.errors import ModelFileError
 from stepnet.model.network import Network
+from stepnet.problem.accuracy import Accuracy
 from stepnet.problem.error_limits.demand import Statement
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
+from stepnet.runtime.notebooks import html_table
 from stepnet.uncertainty.sets import Uncertainty
 
 Status = Literal["OPTIMAL", "FEASIBLE", "LEARNED"]
@@ -78,6 +80,8 @@ class Certificate:
         Rounds of column-and-constraint generation: how often a program was solved.
     scenarios : int
         Perturbed rows in the last program, besides the rows themselves.
+    new_rows : str
+        What is known of rows that were not trained on, in words; empty unless :meth:`StepClassifier.risk` kept it.
     remark : str
         What a reader should know before using the network on new rows; usually empty.
     limits : tuple of Statement
@@ -106,6 +110,7 @@ class Certificate:
     rounds: int
     scenarios: int
     remark: str = ""
+    new_rows: str = ""
     limits: tuple[Statement, ...] = ()
 
     @property
@@ -142,6 +147,8 @@ class Certificate:
             nominal = f"{self._measured(self.nominal_loss)} without perturbations"
             rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
             lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
+        if self.new_rows:
+            lines.append(f"  new rows {self.new_rows}")
         lines += [f"  {'limit' if not number else '':7}  {one}" for number, one in enumerate(self.limits)]
         if self.remark:
             lines.append(f"  remark   {self.remark}")
@@ -171,6 +178,11 @@ class Certificate:
         margin = {"margin": _INFINITE} if self.margin == math.inf else {}
         return {field.name: getattr(self, field.name) for field in fields(self)} | parts | margin
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the printed certificate as a table."""
+        head, *lines = str(self).splitlines()
+        return html_table(head, (line.split(maxsplit=1) for line in lines))
+
     def in_words(self) -> dict[str, Any]:
         """For readers without stepnet: scopes and evidence as sentences."""
         words = {"scope": str(self.scope), "proof": self.proof, "claimed_by": self.claimed_by}
@@ -196,7 +208,7 @@ def _current(data: Any) -> Any:
     """The current fields, also of a certificate in the words of 0.1.0."""
     if not isinstance(data, dict):
         return data
-    data = {"remark": "", "limits": []} | data
+    data = {"remark": "", "limits": [], "new_rows": ""} | data
     if "proof" not in data:
         return data
     old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}
@@ -212,9 +224,9 @@ def _current(data: Any) -> Any:
     }
 
 
-def status_of(problem: Problem, loss: float, bound: float, *, is_learned: bool) -> Status:
+def status_of(accuracy: Accuracy, loss: float, bound: float, *, is_learned: bool) -> Status:
     """What the status of a certificate must be."""
-    if problem.accuracy.are_equal(loss, bound):
+    if accuracy.are_equal(loss, bound):
         return "OPTIMAL"
     return "LEARNED" if is_learned else "FEASIBLE"
 
@@ -227,7 +239,7 @@ def certify(problem: Problem, result: Result, budget: Budget | None = None) -> C
     """
     loss = problem.evaluate(result.network)
     bound = min(result.bound.value, loss)
-    status = status_of(problem, loss, bound, is_learned=result.is_learned)
+    status = status_of(problem.accuracy, loss, bound, is_learned=result.is_learned)
     dataset, fewest = problem.dataset, result.fewest or Bound()
     nominal_loss, fingerprint = problem.nominal.evaluate(result.network), dataset.fingerprint
     limits = statements_of(problem, result.network)

@@ -9,6 +9,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,18 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
+def csv_of(answers: Any, name: str) -> str:
+    """Predictions as CSV; several numbers per row become several columns."""
+    rows = answers.reshape(len(answers), -1)
+    return csv_text(columns_of(rows, name), rows.tolist())
+
+
+def columns_of(answers: Any, name: str) -> list[str]:
+    """The names of the columns of predictions (rows × numbers)."""
+    n_columns = answers.shape[1]
+    return [f"{name}{i}" for i in range(n_columns)] if n_columns > 1 else [name]
+
+
 def plain(value: Any) -> Any:
     """Plain data for JSON; numbers that are not finite become null."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -62,4 +75,4 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return str(value) if isinstance(value, Path) else value
+    return str(value) if isinstance(value, Path | Fraction) else value

@@ -22,6 +22,7 @@ from stepnet.cli.inputs import (
     hidden_of,
     method_of,
     numbers_of,
+    probability_of,
     require_two_classes,
     sparsity_of,
     threshold_of,
@@ -32,6 +33,7 @@ from stepnet.cli.inputs import (
     written_constraints,
 )
 from stepnet.cli.output import EXIT_FALSE, complain, exit_if, say, write_rows
+from stepnet.cli.streams import fit_streamed, is_stream, labels_of, on_dask, streamed
 from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 
@@ -81,12 +83,16 @@ def fit(
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
     class_weight: options.ClassWeight = None,
+    probability: options.Probability = "auto",
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
+    grid: options.Grid = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that always holds the best network and bound.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")] = False,
     config: options.Config = None,
+    memory: options.Memory = "",
+    dask: options.Dask = "",
     as_json: options.Json = False,
 ) -> None:
     """Train a network on a table and write the model."""
@@ -99,17 +105,20 @@ def fit(
         raise InvalidInputError("--resume needs a checkpoint; name it with --checkpoint FILE.")
     check_writable(out)
     is_regression = task == "regression"
-    others = written_constraints(constraint)
-    rows = training_rows(
-        data,
-        target,
-        sample_weight,
-        drop,
-        is_number=is_regression,
-        encode=encode,
-        impute=impute,
-        groups=group_names(others),
+    others, rules = written_constraints(constraint), {"encode": encode, "impute": impute}
+    options_of_rows: Any = {"sample_weight": sample_weight, "drop": drop or [], "task": task, **rules}
+    rows: Any = (
+        on_dask(data, dask, target, **options_of_rows) if dask else streamed(data, memory, target, **options_of_rows)
     )
+    if rows is None:
+        groups = group_names(others)
+        rows = training_rows(
+            data, target, sample_weight, drop, is_number=is_regression, groups=groups, grid=grid, **rules
+        )
+    else:
+        unfit = {"--checkpoint": checkpoint is not None, "--constraint": bool(others), "--grid": grid is not None}
+        for option in (option for option, is_given in unfit.items() if is_given):
+            raise InvalidInputError(f"{option} is for rows that fit into memory; these are read in blocks. Omit it.")
     parameters: dict[str, Any] = {
         "hidden": hidden_of(hidden),
         "threshold": threshold_of(threshold),
@@ -129,11 +138,13 @@ def fit(
     if class_weight and is_regression:
         raise InvalidInputError("--class-weight is for classes; --task regression predicts numbers. Omit one of them.")
     if not is_regression:
-        parameters |= {"output": output, "class_weight": class_weight_of(class_weight, rows.y)}
+        parameters |= {"output": output, "class_weight": class_weight_of(class_weight, labels_of(rows))}
+        parameters["probability"] = probability_of(probability)
     estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(**parameters)
-    is_interrupted = fit_shown(estimator, rows, out, checkpoint=checkpoint, resume=resume)
+    given: Any = {} if is_stream(rows) else {"checkpoint": checkpoint, "resume": resume}
+    is_interrupted = (fit_streamed if is_stream(rows) else fit_shown)(estimator, rows, out, **given)
     lines, facts = [summary(estimator)], facts_of(estimator, out)
-    if is_regression:
+    if is_regression and not is_stream(rows):
         facts["r2"] = estimator.score(rows.X, rows.y)
         lines.append(f"R² on the training rows {facts['r2']:.4f}")
     say("\n".join([*lines, f"model written to {out}"]), facts, as_json=as_json)

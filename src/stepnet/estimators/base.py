@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from abc import ABC, abstractmethod
@@ -22,6 +23,9 @@ from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import require_same_data, verify, verify_without
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import HeldOut
+from stepnet.estimators.dask_answers import is_dask, lazily
+from stepnet.estimators.dask_rows import DaskRows, verify_dask
+from stepnet.estimators.fit_rows import each_block, is_rows, nameless, verify_rows
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
@@ -48,6 +52,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     trace_: Points  # seconds, loss and bound
     hidden_: tuple[int, ...]  # the widths that hidden="auto" chose
     held_out_: tuple[HeldOut, ...]  # and how each did on held-out rows
+    ranges_: tuple[tuple[float, float, bool], ...]  # of the training rows: least, most, and whether all are integers
     columns_: Columns  # how the cells of a table became features, if the rows came from one
     _columns_of_table: Columns  # those of the next fit
 
@@ -86,6 +91,10 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             use them. Then the loss is checked, but neither the fingerprint nor a bound above 0.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return verify_dask(self, DaskRows.of(X, y, sample_weight, is_number=hasattr(self, "_is_flat_target")))
+        if is_rows(X):
+            return self._verify_rows(X, y, sample_weight, resolve=resolve)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
         seconds, again = checked_limit(time_limit), None
         if len(absent):
@@ -94,8 +103,21 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             return verify_without(problem, self.network_, self.certificate_, [names[i] for i in absent])
         if resolve and self.certificate_.claimed_by:
             require_same_data(problem, self.certificate_)
-            again = Exact().solve(problem, self.network_, time_limit=seconds)
+            again = self._solved_again(problem, seconds)
         return verify(problem, self.network_, self.certificate_, again=again)
+
+    def _solved_again(self, problem: Problem, seconds: float) -> Result:
+        """What solving the problem of the certificate once more gives."""
+        return Exact().solve(problem, self.network_, time_limit=seconds)
+
+    def _verify_rows(self, rows: Any, y: Any, sample_weight: Any, *, resolve: bool) -> Verification:
+        if y is not None or sample_weight is not None or resolve:
+            raise InvalidInputError(
+                "Rows have their targets and weights inside, and no solver's proof; give them alone."
+            )
+        if not hasattr(self, "_piece_dataset"):
+            raise InvalidInputError(f"{type(self).__name__} is verified with rows in memory.")
+        return verify_rows(self, rows)
 
     def _require_unused(self, absent: Sequence[int], *, resolve: bool) -> None:
         """Raise if a loss cannot be checked without these features."""
@@ -205,6 +227,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                     f"uncertainty={self.uncertainty!r} must be a set such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
+            if self.uncertainty.is_discrete:
+                raise InvalidInputError(
+                    "whole steps (integer=True, step=) are for attacks; training takes the whole ball. Leave them out: "
+                    "what holds for all perturbations holds for whole ones."
+                )
         loss = loss_of(self.loss, task)
         if constraints.limit_errors:
             _require_counted_errors(loss, task, self.uncertainty)
@@ -229,6 +256,20 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         return rows, targets, checked_weights(sample_weight, rows)
 
     _target_checks: ClassVar[dict[str, Any]] = {}
+
+    def _by_block(self, rows: Any, answer: str) -> Any:
+        """What a method says of rows that come block by block, or of a Dask collection."""
+        check_is_fitted(self)
+        if is_dask(rows):
+            return lazily(self, rows, answer, getattr(nameless(self), answer)(np.zeros((1, self.n_features_in_))))
+        return each_block(self, rows, getattr(nameless(self), answer))
+
+    def _without_rows(self) -> Any:
+        """A copy for other machines: what predicts, without what was trained on."""
+        twin = copy.copy(self)
+        for name in ("_seen", "_stream", "result_", "trace_", "held_out_"):
+            twin.__dict__.pop(name, None)
+        return twin
 
     def _new_rows(self, X: ArrayLike) -> Any:
         """Rows to predict."""
@@ -258,7 +299,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
         """Certify what was found; the budget's clock runs since the call of fit."""
-        self.certificate_ = certify(problem, result, budget)
+        self.ranges_ = ranges_of(problem.dataset.X)
+        self._keep_certificate(certify(problem, result, budget), result)
+
+    def _keep_certificate(self, certificate: Certificate, result: Result) -> None:
+        self.certificate_ = certificate
         self.result_, self.network_ = replace(result, runtime=self.certificate_.runtime), result.network
         end = (self.certificate_.runtime, self.certificate_.loss, self.certificate_.bound)
         self.trace_ = (*result.points, end)
@@ -270,6 +315,14 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         if is_finite_number(self.gap) and 0 <= self.gap <= 1:
             return Budget(checked_limit(self.time_limit), float(self.gap))
         raise InvalidInputError(f"gap={self.gap!r} must be a number from 0 to 1, such as 0.05.")
+
+
+def ranges_of(X: Any) -> tuple[tuple[float, float, bool], ...]:
+    """For every feature the smallest and the largest number, and whether all are integers."""
+    are_whole = [bool((column == np.floor(column)).all()) for column in X.T]
+    return tuple(
+        zip(X.min(axis=0).astype(float).tolist(), X.max(axis=0).astype(float).tolist(), are_whole, strict=True)
+    )
 
 
 def _require_counted_errors(loss: Loss, task: str, uncertainty: Any) -> None:

@@ -7,12 +7,13 @@ what was proven for fewer of them still holds.
 from __future__ import annotations
 
 import copy
+import math
 import os
 import sys
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,9 @@ from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import choose_hidden
 from stepnet.estimators.base import BaseStep, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
+from stepnet.estimators.dask_answers import comes_in_blocks
+from stepnet.estimators.dask_rows import DaskRows, fit_dask
+from stepnet.estimators.fit_rows import fit_rows, is_rows
 from stepnet.methods.base import Method
 from stepnet.methods.learn import Learn, descends, streams
 from stepnet.methods.registry import method_of
@@ -37,6 +41,7 @@ from stepnet.runtime.memory import require
 from stepnet.runtime.progress import Callback
 from stepnet.runtime.view import showing
 from stepnet.search.descent.stream import Stream
+from stepnet.tables.rows import Rows
 
 _A_BATCH = 20  # fewer rows may be of one class by chance
 _COPIES = 3  # of the rows during training, at most: sorted, scaled, and in use
@@ -102,8 +107,8 @@ class OnlineStep(BaseStep):
 
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
+        X: ArrayLike | Rows,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         start: Network | None = None,
@@ -116,7 +121,10 @@ class OnlineStep(BaseStep):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), Rows, or a Dask array or data frame
+            :class:`~stepnet.Rows` are read block by block and have their targets and weights inside; rows of Dask stay
+            where they are, and ``y`` and ``sample_weight`` are of Dask too. Both need ``method="learn"``. Then
+            ``time_limit`` is that of the descent; passes over all rows come on top.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Two or more classes of any type; for regression, numbers.
         sample_weight : array-like of shape (n_samples,), optional
@@ -134,8 +142,11 @@ class OnlineStep(BaseStep):
         resume : bool
             Whether to resume from the checkpoint if it exists; data and options must be the same.
         """
+        if comes_in_blocks(X):
+            self._fit_blocks(X, y, sample_weight, (start, radius, checkpoint), on_incumbent)
+            return self
         with self._training() as budget:
-            rows, targets, weights = self._checked(X, y, sample_weight, reset=True)
+            rows, targets, weights = self._checked(cast("ArrayLike", X), y, sample_weight, reset=True)
             require(
                 _COPIES * rows.nbytes,
                 f"training on {len(rows)} rows × {rows.shape[1]} features",
@@ -159,6 +170,29 @@ class OnlineStep(BaseStep):
             has_radii = problem.dataset.radii is not None
             self._remember(Seen.of(rows, targets, weights, by_fit=True, has_radii=has_radii), problem)
         return self
+
+    def _fit_blocks(
+        self, rows: Any, y: Any, sample_weight: Any, given: tuple[Any, ...], on_incumbent: Callback | None
+    ) -> None:
+        """Learn from rows that are read block by block, or that lie on the workers of Dask."""
+        if any(one is not None for one in given):
+            raise InvalidInputError("rows in blocks take no start=, radius= and checkpoint=; give arrays for these.")
+        if is_rows(rows) and not (y is None and sample_weight is None):
+            raise InvalidInputError("Rows have their targets and weights inside; give them alone.")
+        with self._training() as budget:
+            budget.time_limit, limit = math.inf, budget.time_limit
+            with showing(math.inf) if self.verbose else nullcontext() as show:
+                told = tuple(filter(None, (show, on_incumbent)))
+                if is_rows(rows):
+                    fit_rows(self, rows, budget, told, limit)
+                else:
+                    is_number = hasattr(self, "_is_flat_target")
+                    fit_dask(self, DaskRows.of(rows, y, sample_weight, is_number=is_number), budget, told, limit)
+            self.__dict__.pop("_stream", None)
+            self.__dict__.pop("_seen", None)
+
+    def _chosen_hidden(self, X: Any, y: Any, weights: Any, budget: Budget) -> Any:
+        return choose_hidden(self, X, y, weights, None, budget)
 
     def _require_steps(self, problem: Problem) -> None:
         """Raise if there is nothing to keep in a checkpoint before the fit ends."""
@@ -216,7 +250,10 @@ class OnlineStep(BaseStep):
         self._warn_of_order(problem)
         run = Run(problem, budget, seed=self._seed(), plan=method.plan(problem))
         method.go_on(run, stream)
+        before = getattr(self, "row_prints_", None)
         self._keep(run.result(), problem, budget)
+        if before is not None:  # the network comes from earlier rows, too
+            self.__dict__["row_prints_"] = before.with_(self.__dict__["row_prints_"])
         self.certificate_ = replace(self.certificate_, remark=_remark(stream))
         self._stream, self._kind = stream, kind
         self.__dict__.pop("_seen", None)

@@ -147,15 +147,7 @@ class Dataset:
     @cached_property
     def granularity(self) -> float:
         """The largest number that divides every weight, and so every loss; 0.0 if it is too small to be useful."""
-        grid = quantum(self.weights)
-        with np.errstate(over="ignore"):  # too fine as well
-            integers = np.ldexp(self.weights, -grid)
-        if integers.max() >= 2.0**53:
-            return 0.0
-        step = math.gcd(*integers.astype(np.int64).tolist())
-        if integers.sum() / step > _FINEST_GRID:
-            return 0.0
-        return math.ldexp(step, grid)
+        return common_step(self.weights, self.total_weight)
 
     @cached_property
     def repetitions(self) -> Floats:
@@ -202,6 +194,17 @@ class Dataset:
         if self.radii is not None:
             digest.update(self.radii.tobytes())
         return digest.hexdigest()[:16]
+
+
+def common_step(weights: Floats, total: float) -> float:
+    """The largest number that divides weights with this sum; 0.0 if it is too small to be useful."""
+    grid = quantum(weights)
+    with np.errstate(over="ignore"):  # too fine as well
+        integers = np.ldexp(weights, -grid)
+    if integers.max() >= 2.0**53:
+        return 0.0
+    step = math.ldexp(math.gcd(*integers.astype(np.int64).tolist()), grid)
+    return step if total / step <= _FINEST_GRID else 0.0
 
 
 def _sums_are_exact(weights: Floats) -> bool:

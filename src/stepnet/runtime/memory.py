@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import sys
 from pathlib import Path
 
 from stepnet.errors import OutOfMemoryError
 
-_MEMINFO = Path("/proc/meminfo")
+_MEMINFO, _STATM = Path("/proc/meminfo"), Path("/proc/self/statm")
 _LIMITS = (  # of containers: the limit, and how much of it is used
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
     (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
@@ -53,3 +54,10 @@ def in_words(size: float) -> str:
         if size >= factor:
             return f"{size / factor:.3g} {unit}"
     return f"{size / 1e3:.0f} kB"
+
+
+def resident() -> float:
+    """Bytes that this process uses now; its peak if the system does not tell."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return float(os.sysconf("SC_PAGE_SIZE")) * int(_STATM.read_text().split()[1])
+    return float(peak() or 0)

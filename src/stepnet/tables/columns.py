@@ -7,21 +7,20 @@ in alphabetical order (``codes``); missing cells take a value that was computed 
 from __future__ import annotations
 
 import math
-import operator
 import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError, ModelFileError
+from stepnet.tables.operations import Floats, Operations, after, formula, is_operation
 
 Cells = Sequence[Any] | NDArray[np.float64]
-Floats = NDArray[np.float64]
 
 ENCODINGS = ("one_hot", "codes")
 IMPUTATIONS = ("mean", "median", "most_frequent")
@@ -40,15 +39,6 @@ def is_missing(cell: Any) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
-Operations = tuple[tuple[str, float], ...]  # on a number, one after the other
-OPERATIONS: dict[str, tuple[str, Callable[[Any, float], Any]]] = {
-    "add": ("+", operator.add),
-    "subtract": ("-", operator.sub),
-    "multiply": ("*", operator.mul),
-    "divide": ("/", operator.truediv),
-}
-
-
 @dataclass(frozen=True)
 class Column:
     """One column: numbers, or cells with categories; ``fill``, if given, replaces missing cells.
@@ -65,6 +55,7 @@ class Column:
     kept: tuple[int, ...] | None = None
     arithmetic: tuple[Operations, ...] = ()
     names: tuple[str, ...] = ()
+    approximate: bool = False  # whether ``fill`` is the median of a sample of the training rows
 
     @property
     def label(self) -> str:
@@ -84,6 +75,7 @@ class Column:
         name, filled = self.label, ""
         if self.fill is not None:
             value = f"it counts as {self.fill!r}" if self.encoding else f"{self.fill:g}"
+            value += ", the median of a sample" if self.approximate else ""
             filled = f"; where {name} is missing, {value}"
         if self.encoding == "one_hot":
             return self._kept([f"1 where {name} is {category!r}, else 0{filled}" for category in self.categories])
@@ -181,6 +173,15 @@ class Columns:
     def has_arithmetic(self) -> bool:
         return any(self.arithmetic)
 
+    def with_arithmetic(self, arithmetic: Sequence[Operations]) -> Columns:
+        """The same columns, with these operations on each feature."""
+        following = iter(arithmetic)
+        return Columns(
+            tuple(
+                replace(column, arithmetic=tuple(next(following) for _ in column.features)) for column in self.columns
+            )
+        )
+
     def describe(self) -> list[str]:
         """What each feature is before its operations, in words."""
         return [sentence for column in self.columns for sentence in column.describe()]
@@ -191,7 +192,7 @@ class Columns:
 
     def formulas(self) -> list[str]:
         """What the network takes of each feature, such as "(age - 40) / 12"."""
-        return [_formula(name, one) for name, one in zip(self.features, self.arithmetic, strict=True)]
+        return [formula(name, one) for name, one in zip(self.features, self.arithmetic, strict=True)]
 
     def numbers(self, cells: Mapping[Any, Cells], where: str, used: Collection[int] | None = None) -> Floats:
         """The features of every row, as the network takes them; ``used`` as for :meth:`before_operations`."""
@@ -231,7 +232,7 @@ class Columns:
 
     def to_list(self) -> list[dict[str, Any]]:
         """Plain data for JSON."""
-        later = {"kept": None, "arithmetic": (), "names": ()}  # left out where they say nothing
+        later = {"kept": None, "arithmetic": (), "names": (), "approximate": False}  # left out where they say nothing
         return [
             {name: value for name, value in asdict(column).items() if name not in later or value != later[name]}
             for column in self.columns
@@ -245,39 +246,15 @@ class Columns:
             raise ModelFileError(f"the columns in the file are damaged ({error})") from error
 
 
-def after(arithmetic: Sequence[Operations], numbers: Floats) -> Floats:
-    """The numbers after the operations on each of their columns."""
-    if not any(arithmetic):
-        return numbers
-    numbers = np.array(numbers, dtype=np.float64)
-    for i, operations in enumerate(arithmetic):
-        for name, number in operations:
-            numbers[:, i] = OPERATIONS[name][1](numbers[:, i], number)
-    return numbers
-
-
-def lines_of(arithmetic: Sequence[Operations]) -> tuple[Floats, Floats]:
-    """Slope and intercept of the line that the operations on each column are, rounded."""
-    slopes, intercepts = np.ones(len(arithmetic)), np.zeros(len(arithmetic))
-    for i, operations in enumerate(arithmetic):
-        for name, number in operations:
-            apply = OPERATIONS[name][1]
-            intercepts[i] = apply(intercepts[i], number)
-            slopes[i] = slopes[i] if name in ("add", "subtract") else apply(slopes[i], number)
-    return slopes, intercepts
-
-
-def _formula(name: str, operations: Operations) -> str:
-    formula = name
-    for i, (operation, number) in enumerate(operations):
-        sign = OPERATIONS[operation][0]
-        is_sum = i > 0 and sign in "*/" and operations[i - 1][0] in ("add", "subtract")
-        formula = f"{f'({formula})' if is_sum else formula} {sign} {number:g}"
-    return formula
-
-
 def _checked(
-    name: Any, encoding: Any, categories: Any, fill: Any, kept: Any = None, arithmetic: Any = (), names: Any = ()
+    name: Any,
+    encoding: Any,
+    categories: Any,
+    fill: Any,
+    kept: Any = None,
+    arithmetic: Any = (),
+    names: Any = (),
+    approximate: Any = False,
 ) -> Column:
     """A column from a file."""
     is_coded, is_place = encoding in ENCODINGS, isinstance(name, int) and not isinstance(name, bool) and name >= 0
@@ -297,12 +274,11 @@ def _checked(
     is_good &= all(isinstance(i, int) and 0 <= i < n_features for i in chosen)
     is_good &= len(operations) in (0, len(chosen)) and len(names) in (0, len(chosen))
     is_good &= all(isinstance(text, str) for text in names)
-    is_good &= all(one in OPERATIONS and _is_number(number) for each in operations for one, number in each)
+    is_good &= all(_is_number(number) and is_operation(one, number) for each in operations for one, number in each)
     if not is_good:
         raise TypeError(f"column {name!r}")
-    return Column(
-        name, encoding, tuple(categories), fill, None if kept is None else tuple(kept), operations, tuple(names)
-    )
+    places = None if kept is None else tuple(kept)
+    return Column(name, encoding, tuple(categories), fill, places, operations, tuple(names), approximate is True)
 
 
 def _key(category: Any) -> Any:
@@ -332,21 +308,28 @@ def _filler(impute: str) -> Callable[[Floats], float] | None:
 
 
 def _learned(name: str, cells: Cells, where: str, encode: str, fill: Callable[[Floats], float] | None) -> Column:
-    if isinstance(cells, np.ndarray) or not encode or _are_numbers(cells):
+    if isinstance(cells, np.ndarray) or not encode or are_numbers(cells):
         return Column(name) if fill is None else _with_fill(name, cells, where, fill)
     counts = Counter(sorted(_text(cell) for cell in cells if not is_missing(cell)))
+    return category_column(name, counts, len(cells), where, encode, is_filled=fill is not None)
+
+
+def category_column(
+    name: str, counts: Counter[str], n_cells: int, where: str, encode: str, *, is_filled: bool
+) -> Column:
+    """The column of these categories, which are counted in alphabetical order."""
     commas = [text for text in counts if _DECIMAL_COMMA.fullmatch(text)]
     if 2 * len(commas) > len(counts):
         raise InvalidInputError(
             f"{where}, column {name!r} has numbers with a comma such as {commas[0]!r}. {_NO_COMMAS}"
         )
-    if len(counts) > min(_MOST_CATEGORIES, max(_FEW_CATEGORIES, len(cells) / 2)):
+    if len(counts) > min(_MOST_CATEGORIES, max(_FEW_CATEGORIES, n_cells / 2)):
         raise InvalidInputError(
-            f"{where}, column {name!r} has {len(counts)} different texts in {len(cells)} rows: names or dates, it "
+            f"{where}, column {name!r} has {len(counts)} different texts in {n_cells} rows: names or dates, it "
             f"seems. Leave the column out, --drop {shlex.quote(name)}, or group them."
         )
     most_frequent = counts.most_common(1)[0][0]
-    return Column(name, encode, tuple(sorted(counts)), None if fill is None else most_frequent)
+    return Column(name, encode, tuple(sorted(counts)), most_frequent if is_filled else None)
 
 
 def _with_fill(name: str, cells: Cells, where: str, fill: Callable[[Floats], float]) -> Column:
@@ -358,7 +341,7 @@ def _with_fill(name: str, cells: Cells, where: str, fill: Callable[[Floats], flo
     return Column(name, fill=fill(known))
 
 
-def _are_numbers(cells: Sequence[Any]) -> bool:
+def are_numbers(cells: Sequence[Any]) -> bool:
     """Whether all cells are numbers or missing."""
     return all(is_missing(cell) or not math.isnan(_float(cell)) for cell in cells)
 

@@ -93,9 +93,16 @@ def read_table(path: str | Path, text: Collection[str | None] = ()) -> RawTable:
 
 
 def _read_csv(file: Path, text: Collection[str | None]) -> RawTable:
-    try:
+    with _reading(file):
         table, mixed = _parsed(file, text)
         return _parsed(file, {*text, *mixed})[0] if mixed else table
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """Errors inside become errors about the file."""
+    try:
+        yield
     except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidInputError(f"{file} is not a CSV file in UTF-8 ({error}); save it as UTF-8.") from error
     except (lzma.LZMAError, zlib.error, zipfile.BadZipFile, EOFError, OSError, RuntimeError) as error:
@@ -134,26 +141,58 @@ def _parsed(file: Path, text: Collection[str | None]) -> tuple[RawTable, list[st
 
 
 def _blocks(file: Path, stream: IO[str], text: Collection[str | None]) -> tuple[list[str], list[list[Any]]]:
+    header, pieces = _header_and_pieces(file, stream, text, _BLOCK)
+    blocks: list[list[Any]] = [[] for _ in header]
+    for piece in pieces:
+        for block, cells in zip(blocks, piece, strict=True):
+            block.append(cells)
+    return header, blocks
+
+
+def csv_pieces(file: Path, text: Collection[str | None], n_rows: int) -> Iterator[RawTable]:
+    """A CSV file, so many rows at a time."""
+    with _reading(file), _opened(file) as stream:
+        header, pieces = _header_and_pieces(file, stream, text, n_rows)
+        first = 0
+        for piece in pieces:
+            columns = {
+                name: list(cells) if isinstance(cells, tuple) else cells
+                for name, cells in zip(header, piece, strict=True)
+            }
+            yield RawTable(f"{file}{f' from data row {first + 1}' if first else ''}", columns)
+            first += n_rows
+
+
+def _header_and_pieces(
+    file: Path, stream: IO[str], text: Collection[str | None], n_at_once: int
+) -> tuple[list[str], Iterator[list[Any]]]:
+    """Names, and the columns of some rows at a time: arrays of numbers, or tuples of cells."""
     first = stream.readline()
     delimiter = max(_DELIMITERS, key=first.count) if first.strip() else ","
     lines = (line for line in csv.reader(itertools.chain([first], stream), delimiter=delimiter) if line)
     header = [name.strip() for name in next(lines, [])]
-    _require_different(file, header)
-    blocks: list[list[Any]] = [[] for _ in header]
+    require_different(file, header)
+    return header, _pieces(file, lines, header, text, n_at_once)
+
+
+def _pieces(
+    file: Path, lines: Iterator[list[str]], header: list[str], text: Collection[str | None], n_at_once: int
+) -> Iterator[list[Any]]:
     n_rows = 0
-    while rows := list(itertools.islice(lines, _BLOCK)):
+    while rows := list(itertools.islice(lines, n_at_once)):
         for i, row in enumerate(rows):
             if len(row) != len(header):
                 raise InvalidInputError(
                     f"{file}, data row {n_rows + i + 1} has {len(row)} cells, the header {len(header)}."
                 )
         n_rows += len(rows)
-        for column, cells in enumerate(zip(*rows, strict=True)):
-            blocks[column].append(cells if header[column] in text else _numbers_or_text(cells))
-    return header, blocks
+        yield [
+            cells if name in text else _numbers_or_text(cells)
+            for name, cells in zip(header, zip(*rows, strict=True), strict=True)
+        ]
 
 
-def _require_different(file: Path, names: list[str]) -> None:
+def require_different(file: Path, names: list[str]) -> None:
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise InvalidInputError(f"{file} has several columns named {', '.join(twice)}; names must differ.")
@@ -195,11 +234,11 @@ def _read_parquet(file: Path) -> RawTable:
         content = pyarrow.parquet.read_table(file)
     except (OSError, pyarrow.ArrowException) as error:
         raise InvalidInputError(f"{file} is not a readable Parquet file ({error}).") from error
-    _require_different(file, content.column_names)
-    return RawTable(str(file), {name: _arrow_cells(content.column(name)) for name in content.column_names})
+    require_different(file, content.column_names)
+    return RawTable(str(file), {name: arrow_cells(content.column(name)) for name in content.column_names})
 
 
-def _arrow_cells(column: Any) -> Any:
+def arrow_cells(column: Any) -> Any:
     """An array if all cells are numbers, otherwise a list of Python values."""
     import pyarrow
 

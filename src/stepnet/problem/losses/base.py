@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,16 @@ _SCATTER = 1e-9  # relative distance to a bound on weights, beyond a solver's to
 LastLayer = tuple[Floats, Floats]  # weights (outputs × inputs) and intercepts
 
 
+class WeightFacts(NamedTuple):
+    """What is known of the weights of rows."""
+
+    n_rows: int
+    total: float
+    lightest: float
+    heaviest: float
+    granularity: float
+
+
 class Loss(ABC):
     """What is minimised."""
 
@@ -38,13 +48,21 @@ class Loss(ABC):
     bound: float | None = None  # on the weights of the last layer
     ridge: float = 0.0  # factor of the squared weights of the last layer
 
-    @abstractmethod
     def evaluate(self, dataset: Dataset, network: Network) -> float:
         """The loss of a network on the data, the same on every machine."""
+        return math.fsum(self.terms(dataset, network)) + self.penalty(network.layers[-1].weights)
+
+    @abstractmethod
+    def terms(self, dataset: Dataset, network: Network) -> Floats:
+        """Numbers whose sum is the loss without the penalty: costs of rows times their weights, or those above 0."""
 
     @abstractmethod
     def accuracy(self, dataset: Dataset) -> Accuracy:
         """Which losses count as different."""
+
+    @abstractmethod
+    def accuracy_of(self, weights: WeightFacts, cost_of_mean: float) -> Accuracy:
+        """The same, if only this is known of the rows; ``cost_of_mean`` is their loss if all get the mean target."""
 
     @abstractmethod
     def row_costs(self, dataset: Dataset, network: Network) -> Floats:
@@ -110,18 +128,22 @@ class AnswerLoss(Loss):
     def row_costs(self, dataset: Dataset, network: Network) -> Floats:
         return np.asarray(self.answer_costs(network.predict(dataset.X), dataset.y), dtype=np.float64)
 
-    def evaluate(self, dataset: Dataset, network: Network) -> float:
-        return math.fsum(dataset.weights * self.row_costs(dataset, network))
+    def terms(self, dataset: Dataset, network: Network) -> Floats:
+        return np.asarray(dataset.weights * self.row_costs(dataset, network))
 
     def accuracy(self, dataset: Dataset) -> Accuracy:
-        step, total, heaviest = dataset.granularity * self.step, dataset.total_weight, float(dataset.weights.max())
+        ends = float(dataset.weights.min()), float(dataset.weights.max())
+        return self.accuracy_of(WeightFacts(dataset.n_rows, dataset.total_weight, *ends, dataset.granularity), 0.0)
+
+    def accuracy_of(self, weights: WeightFacts, cost_of_mean: float) -> Accuracy:
+        step, total = weights.granularity * self.step, weights.total
         if step:
             return Accuracy(step, total, step, 0.0)
         # Programs count in units of the heaviest row, and a solver may err by its tolerance for each row: light rows
         # vanish beside a row that is heavy enough.
-        scale = max(total, 0.2 * dataset.n_rows * heaviest)
-        lightest = float(dataset.weights.min()) * self.step
-        return Accuracy(0.0, scale, heaviest, min(4 * SAFETY * total, lightest / 2), _SHARE)  # less than any row weighs
+        scale, lightest = max(total, 0.2 * weights.n_rows * weights.heaviest), weights.lightest * self.step
+        tolerance = min(4 * SAFETY * total, lightest / 2)  # less than any row weighs
+        return Accuracy(0.0, scale, weights.heaviest, tolerance, _SHARE)
 
     def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
         """Per group of equal rows the answer that costs least, added up as :meth:`evaluate` does."""
@@ -209,13 +231,20 @@ class RealLoss(Loss):
     def row_costs(self, dataset: Dataset, network: Network) -> Floats:
         return np.asarray(self.costs(network.values(dataset.X), dataset.y).sum(axis=1))
 
-    def evaluate(self, dataset: Dataset, network: Network) -> float:
+    def terms(self, dataset: Dataset, network: Network) -> Floats:
         costs = self.costs(network.values(dataset.X), dataset.y)
-        return math.fsum((dataset.weights[:, None] * costs).ravel()) + self.penalty(network.layers[-1].weights)
+        return np.asarray((dataset.weights[:, None] * costs).ravel())
 
     def accuracy(self, dataset: Dataset) -> Accuracy:
         """Relative to the loss of the best constants."""
-        scale = self.cost_of_constants(dataset, np.zeros(dataset.n_rows, dtype=np.int64)) or dataset.total_weight
+        return self._accuracy(
+            self.cost_of_constants(dataset, np.zeros(dataset.n_rows, dtype=np.int64)) or dataset.total_weight
+        )
+
+    def accuracy_of(self, weights: WeightFacts, cost_of_mean: float) -> Accuracy:
+        return self._accuracy(cost_of_mean or weights.total)
+
+    def _accuracy(self, scale: float) -> Accuracy:
         return Accuracy(0.0, scale, scale, 4 * SAFETY * scale)
 
     def cost_of_constants(self, dataset: Dataset, group: Ints) -> float:

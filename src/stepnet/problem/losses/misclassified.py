@@ -26,8 +26,8 @@ class Misclassified(AnswerLoss):
     def answer_costs(self, answers: Ints, y: Targets) -> Floats:
         return np.asarray(answers != y, dtype=np.float64)
 
-    def evaluate(self, dataset: Dataset, network: Network) -> float:
-        return math.fsum(dataset.weights[dataset.y != network.predict(dataset.X)])
+    def terms(self, dataset: Dataset, network: Network) -> Floats:
+        return np.asarray(dataset.weights[dataset.y != network.predict(dataset.X)])
 
     def conflict_cost(self, dataset: Dataset, n_answers: int) -> float:
         """In each group of equal rows, all classes but the heaviest."""

@@ -36,8 +36,10 @@ from stepnet.search.descent.kernel import Settings, Training, descend, logistic_
 from stepnet.search.descent.layer_rule import LayerRule, layer_rules, set_offsets, warn_of_scales
 from stepnet.search.descent.perturbations import accepts_perturbations, norm_of, reach_of
 from stepnet.search.descent.problem_rules import accepts_rules, rules_of
-from stepnet.search.descent.rules import FREE
+from stepnet.search.descent.rules import FREE, Rules
 from stepnet.search.descent.sparsity import keep_largest
+from stepnet.search.descent.supply import Supply
+from stepnet.search.descent.targets import Targets, mean_and_scale
 from stepnet.search.padding import accepts_width
 
 _FEWEST_STEPS, _MOST_STEPS = 2_000, (50_000, 200_000)  # the most for up to 1.6 and from 6.4 million rows of batch 64
@@ -97,6 +99,7 @@ def descend_network(
     seconds: float = math.inf,
     on_hurry: Callable[[], object] = lambda: None,
     is_raw: bool = False,
+    supply: Supply | None = None,
 ) -> Network:
     """Train a network of the problem's architecture; stopped early, the network as it is then.
 
@@ -104,7 +107,8 @@ def descend_network(
     stay in numpy, with one thread, so that the same seed gives the same network in any process. If the steps until now
     show that all of them take longer than ``seconds``, there are fewer: a short course with an end does better than a
     long one without. Then, and if it is stopped, ``on_hurry`` is called. With ``is_raw`` the offset of an output is not
-    fitted to the rows once more: it is for sums of networks that are fitted as a whole.
+    fitted to the rows once more: it is for sums of networks that are fitted as a whole. With a ``supply``, the rows of
+    the problem are a sample of more, some of which take their places on the way.
     """
     is_wide = _is_wide(problem)
     with threadpool_limits(1, user_api="blas") if is_wide else nullcontext():
@@ -118,6 +122,7 @@ def descend_network(
             seconds,
             on_hurry,
             is_raw=is_raw,
+            supply=supply,
         )
 
 
@@ -138,15 +143,19 @@ def _descended(
     on_hurry: Callable[[], object] = lambda: None,
     *,
     is_raw: bool = False,
+    supply: Supply | None = None,
 ) -> Network:
     options = (options or DescentOptions()).for_(problem)
     rng = np.random.default_rng(seed)
-    mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
+    mean, scale = mean_and_scale(problem.dataset.X, problem.dataset.weights) if supply is None else supply.units
     warn_of_scales(problem, scale)
-    targets, are_numbers = _Targets.of(problem), problem.architecture.output.gives_numbers
+    targets, are_numbers = Targets.of(problem), problem.architecture.output.gives_numbers
     layers = layer_rules(problem, mean, scale, has_complements=_has_complements(problem))
     training = _training(problem, targets, layers, mean, scale, rng)
-    settings = _settings(len(training.order), problem.dataset.n_features, options)._replace(
+    n_draws = len(training.order)
+    if supply is not None:
+        n_draws, training = supply.n_rows, _without_repetitions(training, problem.dataset, supply, rng)
+    settings = _settings(n_draws, problem.dataset.n_features, options)._replace(
         is_regression=are_numbers,
         is_ordinal=problem.architecture.output.n_thresholds > 1,
         has_rules=training.V is not training.W,
@@ -158,7 +167,12 @@ def _descended(
         if first > _THINNED * settings.n_steps and not is_thinned:
             keep_largest(problem.constraints, training.widths, training.W, training.rules)
             is_thinned = True
+        if supply is not None:
+            for fresh in supply.due((first - 1) / settings.n_steps, settings.n_steps * settings.batch):
+                _take_in(training, targets, fresh, mean, scale, rng)
         make_steps, chunk = (descend, whole) if is_compiled() else (in_numpy.descend, -(-whole // _SLOWER))
+        if supply is not None and (n_refills := supply.n_refills(settings.n_steps * settings.batch)):
+            chunk = min(chunk, -(-settings.n_steps // (n_refills + 1)))
         end = min(first + chunk, settings.n_steps + 1)
         if not is_thinned:
             end = min(end, max(first, int(_THINNED * settings.n_steps)) + 1)
@@ -177,10 +191,25 @@ def _descended(
     if n_averaged:
         W, b = training.weight_sums / n_averaged, training.offset_sums / n_averaged
     del training  # its rows take much memory
+    return _completed(problem, targets, layers, rules, widths, W, b, is_raw=is_raw)
+
+
+def _completed(
+    problem: Problem,
+    targets: Targets,
+    layers: list[LayerRule],
+    rules: Rules,
+    widths: Any,
+    W: Any,
+    b: Any,
+    *,
+    is_raw: bool = False,
+) -> Network:
+    """The network of weights and offsets at the end of a descent, its last layer fitted to the rows once more."""
     W, b = W.astype(np.float64), b.astype(np.float64)
     keep_largest(problem.constraints, widths, W, rules)
     network = finished(problem, layers, rules, W, b)
-    if are_numbers:
+    if problem.architecture.output.gives_numbers:
         network = targets.restored(network)
         if not (problem.is_uncertain or problem.constraints.touch(len(layers) - 1)):
             network = cautious(problem, network)
@@ -201,36 +230,6 @@ def _has_complements(problem: Problem) -> bool:
 def _bounded(network: Network, bound: float) -> Network:
     *below, last = network.layers
     return Network((*below, last.with_(np.clip(last.weights, -bound, bound), last.thresholds)))
-
-
-class _Targets(NamedTuple):
-    """What the outputs are compared with: codes of classes, or standardised numbers (rows × outputs)."""
-
-    values: Any
-    mean: Floats
-    scale: float  # one for all outputs, so that their errors keep their proportions
-
-    @classmethod
-    def of(cls, problem: Problem) -> _Targets:
-        y = problem.dataset.y
-        if not problem.architecture.output.gives_numbers:
-            return cls(y[:, None].astype(np.float32), np.zeros(1), 1.0)
-        mean, scale = _mean_and_scale(y, problem.dataset.weights)
-        mean = mean if problem.architecture.intercept else np.zeros_like(mean)
-        return cls(((y - mean) / scale.max()).astype(np.float32), mean, float(scale.max()))
-
-    def restored(self, network: Network) -> Network:
-        """With outputs in the units of the numbers."""
-        *below, last = network.layers
-        return Network((*below, last.with_(last.weights * self.scale, last.thresholds * self.scale - self.mean)))
-
-
-def _mean_and_scale(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    shares = weights / weights.sum()
-    mean = shares @ X
-    variance = np.array([shares @ (column - centre) ** 2 for column, centre in zip(X.T, mean, strict=True)])
-    scale = np.sqrt(variance)
-    return mean, np.where(scale > 1e-12 * np.abs(mean), scale, 1.0)
 
 
 def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Settings:
@@ -255,7 +254,7 @@ def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Setting
 
 def _training(
     problem: Problem,
-    targets: _Targets,
+    targets: Targets,
     layers: list[LayerRule],
     mean: Floats,
     scale: Floats,
@@ -312,6 +311,22 @@ def _draws(dataset: Dataset) -> tuple[NDArray[np.int32], Any]:
     return numbers, dataset.repetitions.astype(np.float32)
 
 
+def _without_repetitions(training: Training, dataset: Dataset, supply: Supply, rng: np.random.Generator) -> Training:
+    """Every row comes once in an epoch, so that another can take its place."""
+    weights = (dataset.weights / supply.mean_weight).astype(np.float32)
+    return training._replace(order=rng.permutation(dataset.n_rows).astype(np.int32), row_weights=weights)
+
+
+def _take_in(
+    training: Training, targets: Targets, fresh: Dataset, mean: Floats, scale: Floats, rng: np.random.Generator
+) -> None:
+    """Fresh rows take the places of others, chosen at random."""
+    places = rng.choice(len(training.X), fresh.n_rows, replace=False)
+    training.X[places] = (fresh.X - mean) / scale
+    training.targets[places] = targets.standardised(fresh.y)
+    training.row_weights[places] = fresh.weights
+
+
 class State(NamedTuple):
     """A descent before its first step, for who makes the steps."""
 
@@ -323,8 +338,8 @@ class State(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem, rng: np.random.Generator) -> State:
-        mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
-        targets = _Targets.of(problem)
+        mean, scale = mean_and_scale(problem.dataset.X, problem.dataset.weights)
+        targets = Targets.of(problem)
         layers = layer_rules(problem, mean, scale, has_complements=_has_complements(problem))
         training = _training(problem, targets, layers, mean, scale, rng)
         return cls(training, mean, scale, targets.mean, targets.scale)
