@@ -1,4 +1,4 @@
-"""The pool of FasterRisk for one table; run by `sparse_integer.py` in an environment of its own.
+"""The pool of FasterRisk for one table; run by `sparse_integer.py` and `scores.py` in an environment of its own.
 
     python fasterrisk_pool.py rows.npz pool.npz
 
@@ -19,9 +19,9 @@ def main(given: str, wanted: str) -> None:
     begin = time.perf_counter()
     optimiser = RiskScoreOptimizer(X=table["X"], y=np.where(table["y"] == 1, 1.0, -1.0), k=5, lb=-5, ub=5)
     optimiser.optimize()
-    _, intercepts, weights = optimiser.get_models()
+    multipliers, intercepts, weights = optimiser.get_models()
     seconds = time.perf_counter() - begin
-    np.savez(wanted, weights=weights, intercepts=intercepts, seconds=seconds)
+    np.savez(wanted, weights=weights, intercepts=intercepts, multipliers=multipliers, seconds=seconds)
 
 
 if __name__ == "__main__":

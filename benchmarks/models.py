@@ -2,8 +2,9 @@
 
     python benchmarks/models.py [weights] [signs] [others] [robust] [rows] [--prove 60]
 
-weights  KEEL tables, standardised, at most 2,000 rows, three folds: accuracy by weight domain (hidden / output), CPU
-         seconds of a fit, and bytes of the tables in exported C, there with rows on a grid of integers
+weights  KEEL tables, standardised or on a published grid, at most 2,000 rows, three folds: accuracy by weight domain
+         (hidden / output), CPU seconds of a fit, and bytes of the tables in exported C, there with rows on a grid of
+         integers; with Grid() those of the grid itself are counted too
 signs    tables where it is known that features only raise the answer, with and without Raises
 others   the same tables as weights: few weights, staircases, thresholds that are given or shared, two hidden layers
 robust   certified accuracy on test rows of learned networks and of `prove` with so many seconds, as in robust.py
@@ -21,18 +22,21 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from robust import certified
-from stepnet import Ball, Integers, Raises, Staircase, StepClassifier, warm_up
+from stepnet import Ball, Grid, Integers, Raises, Staircase, StepClassifier, warm_up
 from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.export import size_of
 from tables import load_table
 
 TABLES = ("german", "heart", "ionosphere", "phoneme", "pima", "ring", "spambase")
 THREE = Integers(3)
+STANDARD = StandardScaler()
 WEIGHTS = {
     "real, 25 neurons": {},
     "real, 50 neurons": {"hidden": (50,)},
@@ -44,6 +48,11 @@ WEIGHTS = {
     "sign, 25 neurons": {"weights": "sign"},
     "sign, 50 neurons": {"weights": "sign", "hidden": (50,)},
     "binary / real": {"weights": ("binary", "real")},
+    "real, Grid()": {"scaler": Grid()},
+    "Integers(3), Grid()": {"weights": THREE, "scaler": Grid()},
+    "Integers(3), Grid(limit=12)": {"weights": THREE, "scaler": Grid(limit=12)},
+    "ternary, 25 neurons, Grid()": {"weights": "ternary", "scaler": Grid()},
+    "ternary, 50 neurons, Grid()": {"weights": "ternary", "hidden": (50,), "scaler": Grid()},
 }
 OTHERS = {
     "real, 25 neurons": {},
@@ -68,17 +77,17 @@ RISING = {  # the columns that are known to raise the answer
 }
 
 
-def folds(X, y):
-    """Standardised rows of training and testing."""
+def folds(X, y, scaler):
+    """Scaled rows of training and testing."""
     for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
-        scaler = StandardScaler().fit(X[train])
+        scaler = clone(scaler).fit(X[train])
         yield scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
 
 
-def measured(X, y, **choices) -> tuple[float, float]:
+def measured(X, y, scaler=STANDARD, **choices) -> tuple[float, float]:
     """Accuracy and CPU time of a fit, on average over the folds."""
     found = []
-    for X_train, y_train, X_test, y_test in folds(X, y):
+    for X_train, y_train, X_test, y_test in folds(X, y, scaler):
         begin = time.process_time()
         model = StepClassifier(**{"hidden": (25,), "random_state": 0} | choices).fit(X_train, y_train)
         seconds = time.process_time() - begin
@@ -88,8 +97,11 @@ def measured(X, y, **choices) -> tuple[float, float]:
     return tuple(np.mean(found, axis=0))
 
 
-def exported_bytes(X, y, **choices) -> int:
+def exported_bytes(X, y, scaler=STANDARD, **choices) -> int:
     """Of the tables in C, for a model of rows on a grid of a quarter of a standard deviation."""
+    if scaler is not STANDARD:
+        model = StepClassifier(**{"hidden": (25,), "random_state": 0} | choices)
+        return int(size_of(make_pipeline(clone(scaler), model).fit(X, y)).bytes)
     rows = np.rint(4 * StandardScaler().fit_transform(X))
     model = StepClassifier(**{"hidden": (25,), "random_state": 0} | choices).fit(rows, y)
     is_whole = all((layer.weights == np.rint(layer.weights)).all() for layer in model.network_.layers[:-1])

@@ -23,6 +23,7 @@ extensions = [
     "layers",
     "leaving_links",
     "mathml",
+    "notebooks",
 ]
 exclude_patterns = ["_build"]
 nitpicky = True

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from stepnet.estimators.model_file import save as save
     from stepnet.estimators.step_autoencoder import StepAutoencoder as StepAutoencoder
     from stepnet.estimators.step_classifier import StepClassifier as StepClassifier
+    from stepnet.estimators.step_classifier_cv import StepClassifierCV as StepClassifierCV
     from stepnet.estimators.step_ensemble import StepEnsembleClassifier as StepEnsembleClassifier
     from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor as StepEnsembleRegressor
     from stepnet.estimators.step_regressor import StepRegressor as StepRegressor
+    from stepnet.estimators.step_score import StepScoreClassifier as StepScoreClassifier
     from stepnet.estimators.tradeoff import tradeoff as tradeoff
     from stepnet.estimators.warm_up import warm_up as warm_up
     from stepnet.estimators.widths import smallest_width as smallest_width
@@ -43,12 +45,17 @@ if TYPE_CHECKING:
     from stepnet.problem.problem import Problem as Problem
     from stepnet.problem.weights import Integers as Integers
     from stepnet.proof_files.checked import verify_proof as verify_proof
+    from stepnet.reasons.counterfactual import counterfactual as counterfactual
+    from stepnet.reasons.explanation import explain as explain
+    from stepnet.reasons.importance import importance as importance
+    from stepnet.tables.grid import Grid as Grid
     from stepnet.tables.rows import Rows as Rows
     from stepnet.tables.training import Table as Table
     from stepnet.uncertainty.attack import attack as attack
     from stepnet.uncertainty.attack import certified_radius as certified_radius
     from stepnet.uncertainty.ball import Ball as Ball
     from stepnet.uncertainty.polyhedron import Polyhedron as Polyhedron
+    from stepnet.vnnlib.check import check as check
 
 # Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
 _WHERE = {
@@ -63,6 +70,7 @@ _WHERE = {
     "Exact": "stepnet.methods.exact",
     "FalsePositiveRate": "stepnet.problem.error_limits.limits",
     "FalsePositives": "stepnet.problem.error_limits.limits",
+    "Grid": "stepnet.tables.grid",
     "Hinge": "stepnet.problem.losses.hinge",
     "Integers": "stepnet.problem.weights",
     "Layer": "stepnet.model.network",
@@ -82,10 +90,16 @@ _WHERE = {
     "Staircase": "stepnet.model.activations.staircase",
     "StepAutoencoder": "stepnet.estimators.step_autoencoder",
     "StepClassifier": "stepnet.estimators.step_classifier",
+    "StepClassifierCV": "stepnet.estimators.step_classifier_cv",
     "StepEnsembleClassifier": "stepnet.estimators.step_ensemble",
     "StepEnsembleRegressor": "stepnet.estimators.step_ensemble_regressor",
     "StepRegressor": "stepnet.estimators.step_regressor",
+    "StepScoreClassifier": "stepnet.estimators.step_score",
     "Table": "stepnet.tables.training",
+    "check": "stepnet.vnnlib.check",
+    "counterfactual": "stepnet.reasons.counterfactual",
+    "explain": "stepnet.reasons.explanation",
+    "importance": "stepnet.reasons.importance",
     "load": "stepnet.estimators.model_file",
     "save": "stepnet.estimators.model_file",
     "smallest_width": "stepnet.estimators.widths",
@@ -94,12 +108,12 @@ _WHERE = {
     "warm_up": "stepnet.estimators.warm_up",
 }
 
-__all__ = [*_WHERE, "datasets"]
+__all__ = [*_WHERE, "datasets", "plot"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("stepnet.datasets")
+    if name in ("datasets", "plot"):
+        return importlib.import_module(f"stepnet.{name}")
     if name in _WHERE:
         value = getattr(importlib.import_module(_WHERE[name]), name)
         globals()[name] = value

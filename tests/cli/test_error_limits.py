@@ -36,11 +36,11 @@ def test_fit_takes_limits_and_groups_by_a_column_that_is_no_feature(folder):
     )
     result = stepnet(*FIT, *constraints, cwd=folder)
     assert result.returncode == 0, result.stderr
-    assert "limit    recall of ill 1 = 100 %, at least 100 %" in result.stdout
-    assert "difference in recall of ill by given groups 0 = 0 %" in result.stdout
+    assert "limit    recall of ill is 1 = 100 %, at least 100 %" in result.stdout
+    assert "difference in recall of ill by given groups is 0 = 0 %" in result.stdout
     checked = stepnet("verify", "model.json", "rows.csv", "--target", "mood", cwd=folder)
     assert checked.returncode == 0, checked.stdout
-    assert "true   recall of ill 1 = 100 %, at least 100 %: counted again" in checked.stdout
+    assert "true   recall of ill is 1 = 100 %, at least 100 %: counted again" in checked.stdout
     certificate = json.loads((folder / "model.json").read_text())["certificate"]
     assert certificate["limits"][0] == {
         "name": "recall of ill", "relation": ">=", "limit": "1", "value": "1", "is_share": True
@@ -60,6 +60,12 @@ def test_what_makes_no_sense_is_said(folder, constraint, message):
     result = stepnet(*FIT, "--constraint", constraint, cwd=folder)
     assert result.returncode == 2
     assert message in result.messages
+
+
+def test_fit_prints_limits_as_json(folder):
+    result = stepnet(*FIT, "--constraint", "Recall('ill', at_least=0.5)", "--json", cwd=folder)
+    (limit,) = json.loads(result.stdout)["certificate"]["limits"]
+    assert (limit["name"], limit["limit"]) == ("recall of ill", "1/2")
 
 
 def test_tradeoff_prints_a_table_and_writes_points_and_a_plot(folder):

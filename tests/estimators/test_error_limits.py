@@ -117,8 +117,8 @@ def test_groups_by_a_column_go_through_cross_validation():
 
 
 def test_a_moved_threshold_must_meet_the_limits(fitted):
-    with pytest.raises(InvalidInputError, match="the threshold cannot be moved by 1000: its recall of ill is 0"):
-        fitted.with_threshold(1000.0, X, Y)
+    with pytest.raises(InvalidInputError, match="the threshold cannot be moved by -1000: its recall of ill is 0"):
+        fitted.with_threshold(-1000.0, X, Y)
 
 
 def test_a_saved_proof_is_one_without_the_limits(tmp_path):

@@ -15,7 +15,8 @@ from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.model.activations.staircase import Staircase
 from stepnet.model.network import Layer
-from stepnet.tables.columns import OPERATIONS, Column, Columns
+from stepnet.tables.columns import Column, Columns
+from stepnet.tables.operations import OPERATIONS
 
 NETWORKS = {
     "real": lambda rng: (real(rng, 5, 3), real(rng, 1, 5)),
@@ -30,7 +31,7 @@ def read_and_answer(text, row):
     content = json.loads(text)
     for i, feature in enumerate(content["features"]):
         for name, number in feature.get("arithmetic", ()):
-            row[i] = OPERATIONS[name][1](row[i], number)
+            row[i] = OPERATIONS[name].apply(row[i], number)
     signals = [Fraction(x) for x in row]
     for layer in content["layers"]:
         sums = [sum(Fraction(w) * h for w, h in zip(weights, signals, strict=True)) for weights in layer["weights"]]

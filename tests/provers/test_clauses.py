@@ -74,3 +74,13 @@ def test_a_subsystem_forbids_every_neuron_to_be_right_on_all_of_it():
     assert len(clauses) == 2
     assert not can_hold(clauses, [formula.right[row][1] for row in (0, 2, 3)])
     assert can_hold(clauses, [formula.right[row][1] for row in (0, 1, 2)])
+
+
+@pytest.mark.parametrize("costs", [(1, 0, 1, 1), (3, 1, 2, 2), (0, 0, 5, 1)])
+def test_limits_admit_exactly_the_errors_that_keep_them(costs):
+    for most in range(sum(costs) + 1):
+        formula = Formula(gates(1)[0], [1, 0, 1, 0], [1] * 4, 4, limits=[(costs, most), ((1, 1, 0, 0), 1)])
+        for wrong in product([False, True], repeat=4):
+            literals = [formula.wrong(i) * (1 if is_wrong else -1) for i, is_wrong in enumerate(wrong)]
+            is_kept = np.dot(costs, wrong) <= most and not (wrong[0] and wrong[1])
+            assert can_hold(formula.clauses, literals) == is_kept

@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics
 
 from report_models import HOSTILE, LINE, SQUARE, THREE, XOR, every_kind, fitted, xor
-from stepnet import Ball, Integers, Layer, Network, StepClassifier, StepRegressor, load, save
+from stepnet import Ball, Integers, Layer, Network, Recall, StepClassifier, StepRegressor, load, save
 from stepnet.errors import InvalidInputError
 from stepnet.problem.weights import BINARY, SIGN, Real
 from stepnet.report import Report, to_text
@@ -111,12 +111,13 @@ def test_certified_rows_are_right_within_the_radius(report):
 def test_rows_beyond_the_cap_are_not_attacked_and_the_report_says_so(monkeypatch):
     monkeypatch.setattr(robustness_module, "MOST_ROWS", 2)
     found = Report.of(xor(), None, (SQUARE, [0, 1, 1, 0]), radius=0.1).robustness
-    assert (found.n_attacked, found.n_rows, found.is_out_of_time) == (2, 4, False)
+    assert (found.n_attacked, found.n_rows, found.n_unfinished) == (2, 4, 0)
     monkeypatch.setattr(robustness_module, "MOST_ROWS", 200)
-    monkeypatch.setattr(robustness_module, "MOST_SECONDS", -1.0)
+    monkeypatch.setattr(robustness_module, "MOST_SECONDS", 1e-9)
     rows = np.repeat(SQUARE, 3, axis=0)
     found = Report.of(xor(), None, (rows, np.repeat([0, 1, 1, 0], 3)), radius=0.1).robustness
-    assert (found.n_attacked, found.n_rows, found.is_out_of_time) == (1, 12, True)
+    assert (found.n_attacked, found.n_rows, found.n_unfinished) == (12, 12, 12)
+    assert (found.certified, found.broken) == (0.0, 0.0)
 
 
 def test_the_trace_is_that_of_the_estimator(report):
@@ -326,3 +327,11 @@ def test_test_rows_that_are_training_rows_are_counted_apart():
     none = Report.of(model, train, (np.array([[5.0, 5.0]]), [0]))
     assert (none.n_seen, none.unseen) == (0, None)
     assert Report.of(model, None, (SQUARE, [0, 1, 1, 0])).n_seen == 0
+
+
+def test_limits_on_errors_are_listed_with_their_exact_values():
+    labels = [0, 1, 1, 0]
+    model = fitted(StepClassifier(hidden=(2,), constraints=[Recall(at_least=0.5)]), XOR, SQUARE, labels)
+    text = " ".join(to_text(Report.of(model, (SQUARE, labels, None))).split())
+    assert "Demanded of the training rows" in text
+    assert "recall of 1 at least 50 % 1 = 100 %" in text

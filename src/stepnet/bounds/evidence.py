@@ -116,6 +116,40 @@ class Enumeration(Evidence):
 
 
 @dataclass(frozen=True)
+class ScorecardBoxes(Evidence):
+    """Branch and bound over the cut points of scorecards, for all points and thresholds with different answers."""
+
+    boxes: int
+    gates: int
+
+    kind = "scorecards"
+
+    def __str__(self) -> str:
+        boxes = f"{counted(self.boxes, 'box')[:-1]}es" if self.boxes != 1 else "1 box"
+        return f"all cut points in {boxes}, divided for {counted(self.gates, 'choice')} of points and threshold"
+
+    @property
+    def claimed_by(self) -> str:
+        return "stepnet's enumeration"
+
+
+@dataclass(frozen=True)
+class OfCones(Evidence):
+    """Branch and bound over cones of neurons, in floats with proven bounds on their errors."""
+
+    cones: int
+
+    kind = "cones"
+
+    def __str__(self) -> str:
+        return f"branch and bound over {counted(self.cones, 'cone')} of neurons, with bounds on all rounding"
+
+    @property
+    def claimed_by(self) -> str:
+        return "stepnet's branch and bound"
+
+
+@dataclass(frozen=True)
 class BranchAndBound(Evidence):
     """A solver's bound on the programs of a formulation."""
 
@@ -220,8 +254,8 @@ class Stated(Evidence):
 _KINDS: dict[str, type[Evidence]] = {
     one.kind: one
     for one in (
-        Trivial, Conflicts, Refutations, SetCover, Enumeration, BranchAndBound, OfMasters, OfFreeProblem, Subset,
-        CarriedOver, Stated,
+        Trivial, Conflicts, Refutations, SetCover, Enumeration, OfCones, ScorecardBoxes, BranchAndBound, OfMasters,
+        OfFreeProblem, Subset, CarriedOver, Stated,
     )
 }  # fmt: skip
 

@@ -31,6 +31,8 @@ class Scope:
         Of the last layer.
     stated : str
         The scope in words, from a file of an earlier version.
+    form : str
+        The networks of a narrower form than the architecture's, in words, such as scorecards; empty for none.
     """
 
     margin: float = 0.0
@@ -40,6 +42,7 @@ class Scope:
     on_earlier_rows: bool = False
     largest_weight: float | None = None
     stated: str = ""
+    form: str = ""
 
     @classmethod
     def of_margin(
@@ -83,7 +86,7 @@ class Scope:
     def __str__(self) -> str:
         if self.stated:
             return self.stated
-        words = "all networks"
+        words = self.form or "all networks"
         if self.margin:
             words = f"networks with margin{' and |threshold|' * self.of_thresholds} >= {self.margin:.3g}"
             words += " in the units of the data" * self.in_data_units

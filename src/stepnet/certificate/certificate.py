@@ -19,6 +19,7 @@ from stepnet.problem.error_limits.demand import Statement
 from stepnet.problem.losses.misclassified import MISCLASSIFIED
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
+from stepnet.runtime.notebooks import html_table
 from stepnet.uncertainty.sets import Uncertainty
 
 Status = Literal["OPTIMAL", "FEASIBLE", "LEARNED"]
@@ -79,6 +80,8 @@ class Certificate:
         Rounds of column-and-constraint generation: how often a program was solved.
     scenarios : int
         Perturbed rows in the last program, besides the rows themselves.
+    new_rows : str
+        What is known of rows that were not trained on, in words; empty unless :meth:`StepClassifier.risk` kept it.
     remark : str
         What a reader should know before using the network on new rows; usually empty.
     limits : tuple of Statement
@@ -107,6 +110,7 @@ class Certificate:
     rounds: int
     scenarios: int
     remark: str = ""
+    new_rows: str = ""
     limits: tuple[Statement, ...] = ()
 
     @property
@@ -143,6 +147,8 @@ class Certificate:
             nominal = f"{self._measured(self.nominal_loss)} without perturbations"
             rounds = f"; {counted(self.rounds, 'round')}, {counted(self.scenarios, 'scenario')}" if self.rounds else ""
             lines.append(f"  robust   {self.uncertainty}; {nominal}{rounds}")
+        if self.new_rows:
+            lines.append(f"  new rows {self.new_rows}")
         lines += [f"  {'limit' if not number else '':7}  {one}" for number, one in enumerate(self.limits)]
         if self.remark:
             lines.append(f"  remark   {self.remark}")
@@ -172,6 +178,11 @@ class Certificate:
         margin = {"margin": _INFINITE} if self.margin == math.inf else {}
         return {field.name: getattr(self, field.name) for field in fields(self)} | parts | margin
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the printed certificate as a table."""
+        head, *lines = str(self).splitlines()
+        return html_table(head, (line.split(maxsplit=1) for line in lines))
+
     def in_words(self) -> dict[str, Any]:
         """For readers without stepnet: scopes and evidence as sentences."""
         words = {"scope": str(self.scope), "proof": self.proof, "claimed_by": self.claimed_by}
@@ -197,7 +208,7 @@ def _current(data: Any) -> Any:
     """The current fields, also of a certificate in the words of 0.1.0."""
     if not isinstance(data, dict):
         return data
-    data = {"remark": "", "limits": []} | data
+    data = {"remark": "", "limits": [], "new_rows": ""} | data
     if "proof" not in data:
         return data
     old = {name: data[name] for name in _OLD if isinstance(data.get(name), str)}

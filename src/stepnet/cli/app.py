@@ -13,7 +13,7 @@ from types import FrameType
 
 import typer
 
-from stepnet.cli import study, train, use
+from stepnet.cli import risks, scoring, study, train, use, why
 from stepnet.cli.output import EXIT_BAD_INPUT, EXIT_FALSE, EXIT_INTERRUPTED, EXIT_TERMINATED, complain
 from stepnet.errors import StepnetError
 from stepnet.runtime.view import breaking_silence
@@ -38,12 +38,17 @@ app = typer.Typer(
 for command in (
     train.demo,
     train.fit,
+    scoring.score,
     use.predict,
     train.prove,
     train.widths,
     train.tradeoff,
     use.verify,
     use.attack,
+    use.check,
+    why.explain,
+    why.counterfactual,
+    risks.risk,
     use.report,
     use.export,
     study.reproduce,

@@ -47,11 +47,12 @@ def training_rows(
     encode: str = "",
     impute: str = "",
     groups: Collection[str] = (),
+    grid: float | None = None,
 ) -> InputRows:
     from stepnet.tables.training import training_part
 
     table = read(data, target)
-    part = training_part(table, target, sample_weight, drop or [], is_number, encode, impute)
+    part = training_part(table, target, sample_weight, drop or [], is_number, encode, impute, grid)
     others = {name: list(table.column(name)) for name in groups if name not in part.columns.features}
     return InputRows(*part, groups=others)
 
@@ -65,6 +66,10 @@ def targets_for(estimator: Any, table: RawTable, target: str) -> Any:
     if not target:
         raise InvalidInputError(f"{table.path} has the targets in some column; name it with --target COLUMN.")
     return targets_in(table, target, is_number=is_regressor(estimator))
+
+
+def probability_of(text: str) -> str | None:
+    return None if text == "none" else text
 
 
 def require_two_classes(labels: Any, command: str) -> None:
@@ -88,11 +93,29 @@ def _is_model(path: Path) -> bool:
         return False
 
 
-def loaded(model: Path, table: RawTable, others: Collection[str | None] = ()) -> tuple[Any, ModelRows]:
-    """A model, and the rows of a table as it expects them."""
+def model_in(path: Path) -> Any:
+    """A model that fit wrote, or the network of an ONNX or exported JSON file."""
     from stepnet import load
+    from stepnet.cli.output import complain
+    from stepnet.model.foreign.given import given_model
 
-    estimator = load(model)
+    given = given_model(path)
+    if given is None:
+        return load(path)
+    for note in given.notes:
+        complain(f"the network differs from {path}: {note}.")
+    return given
+
+
+def loaded(
+    model: Path, table: RawTable, others: Collection[str | None] = (), *, is_attacked: bool = False
+) -> tuple[Any, ModelRows]:
+    """A model, and the rows of a table as it expects them; attacked ones answer with classes."""
+    from stepnet.model.foreign.given import GivenModel
+
+    estimator = model_in(model)
+    if is_attacked and isinstance(estimator, GivenModel):
+        estimator = estimator.as_classifier()
     rows = features_of(estimator, table, others)
     estimator = without_names(estimator)  # the rows are plain arrays, already in the right order
     estimator.columns_ = rows.columns  # messages and constraints refer to their names

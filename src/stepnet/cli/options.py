@@ -13,6 +13,9 @@ Data = Annotated[
     Path, typer.Argument(metavar="DATA", help="CSV (also .gz, .bz2, .xz, .zip) or Parquet file with a header.")
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote.")]
+AnyModel = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote, an exported network, or an ONNX file.")
+]
 TrainingData = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="The training data of the model.")]
 Target = Annotated[str, typer.Option(help="Column with the classes or numbers to predict.")]
 TrueTarget = Annotated[str, typer.Option(help="Column with the classes or numbers.")]
@@ -25,6 +28,10 @@ Encode = Annotated[
 ]
 Impute = Annotated[
     str, typer.Option(help="Missing cells: mean, median, most_frequent or a number; text takes the most frequent.")
+]
+Grid = Annotated[
+    float | None,
+    typer.Option(help="Features as whole numbers, in steps of so many standard deviations, such as 0.25."),
 ]
 Hidden = Annotated[str, typer.Option(help="Hidden widths: 25, or 5,5 for two layers, or 0 for a single neuron.")]
 HiddenOrAuto = Annotated[
@@ -42,6 +49,7 @@ ClassWeight = Annotated[
     list[str] | None,
     typer.Option(help="balanced, or CLASS=NUMBER, the weight of a class (default 1); may be repeated."),
 ]
+Probability = Annotated[str, typer.Option(help="How values become probabilities: auto, sigmoid, isotonic or none.")]
 Sparsity = Annotated[str, typer.Option(help="Most non-zero weights: 20 in total, 15,5 by layer, or fewest.")]
 Raises = Annotated[list[str] | None, typer.Option(help="Column that may only raise the score; may be repeated.")]
 Lowers = Annotated[list[str] | None, typer.Option(help="Column that may only lower the score; may be repeated.")]
@@ -53,7 +61,9 @@ ConstraintTexts = Annotated[
         "\"Parity(by='sex', within=0.03)\"; may be repeated.",
     ),
 ]
-FormulationName = Annotated[str, typer.Option(help="auto, one_neuron, cells, sat, gates, tight, bilinear or paper.")]
+FormulationName = Annotated[
+    str, typer.Option(help="auto, one_neuron, cells, cones, sat, gates, tight, bilinear or paper.")
+]
 ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]

@@ -9,6 +9,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -74,4 +75,4 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return str(value) if isinstance(value, Path) else value
+    return str(value) if isinstance(value, Path | Fraction) else value

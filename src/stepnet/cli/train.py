@@ -22,6 +22,7 @@ from stepnet.cli.inputs import (
     hidden_of,
     method_of,
     numbers_of,
+    probability_of,
     require_two_classes,
     sparsity_of,
     threshold_of,
@@ -82,9 +83,11 @@ def fit(
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
     class_weight: options.ClassWeight = None,
+    probability: options.Probability = "auto",
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
+    grid: options.Grid = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that always holds the best network and bound.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")] = False,
     config: options.Config = None,
@@ -109,10 +112,13 @@ def fit(
     )
     if rows is None:
         groups = group_names(others)
-        rows = training_rows(data, target, sample_weight, drop, is_number=is_regression, groups=groups, **rules)
-    elif checkpoint is not None or others:
-        option = "--checkpoint" if checkpoint is not None else "--constraint"
-        raise InvalidInputError(f"{option} is for rows that fit into memory; these are read in blocks. Omit it.")
+        rows = training_rows(
+            data, target, sample_weight, drop, is_number=is_regression, groups=groups, grid=grid, **rules
+        )
+    else:
+        unfit = {"--checkpoint": checkpoint is not None, "--constraint": bool(others), "--grid": grid is not None}
+        for option in (option for option, is_given in unfit.items() if is_given):
+            raise InvalidInputError(f"{option} is for rows that fit into memory; these are read in blocks. Omit it.")
     parameters: dict[str, Any] = {
         "hidden": hidden_of(hidden),
         "threshold": threshold_of(threshold),
@@ -133,6 +139,7 @@ def fit(
         raise InvalidInputError("--class-weight is for classes; --task regression predicts numbers. Omit one of them.")
     if not is_regression:
         parameters |= {"output": output, "class_weight": class_weight_of(class_weight, labels_of(rows))}
+        parameters["probability"] = probability_of(probability)
     estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(**parameters)
     given: Any = {} if is_stream(rows) else {"checkpoint": checkpoint, "resume": resume}
     is_interrupted = (fit_streamed if is_stream(rows) else fit_shown)(estimator, rows, out, **given)

@@ -135,16 +135,16 @@ def _smallest_good(
     losses: dict[tuple[int, ...], NDArray[np.float64]], weights: NDArray[np.float64]
 ) -> tuple[tuple[int, ...], tuple[HeldOut, ...]]:
     """By the one-standard-error rule; widths come in ascending order."""
-    table = tuple(HeldOut(hidden, *_mean_and_error(one, weights)) for hidden, one in losses.items())
+    table = tuple(HeldOut(hidden, *mean_and_error(one, weights)) for hidden, one in losses.items())
     best = min(table, key=lambda one: one.loss)
     for one in table:
-        worse, error = _mean_and_error(losses[one.hidden] - losses[best.hidden], weights)
+        worse, error = mean_and_error(losses[one.hidden] - losses[best.hidden], weights)
         if worse <= error:
             return one.hidden, table
     return best.hidden, table
 
 
-def _mean_and_error(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
+def mean_and_error(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
     shares = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
     mean = float(shares @ values)
     return mean, float(np.sqrt(np.sum((shares * (values - mean)) ** 2)))

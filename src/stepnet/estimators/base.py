@@ -52,6 +52,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     trace_: Points  # seconds, loss and bound
     hidden_: tuple[int, ...]  # the widths that hidden="auto" chose
     held_out_: tuple[HeldOut, ...]  # and how each did on held-out rows
+    ranges_: tuple[tuple[float, float, bool], ...]  # of the training rows: least, most, and whether all are integers
     columns_: Columns  # how the cells of a table became features, if the rows came from one
     _columns_of_table: Columns  # those of the next fit
 
@@ -102,8 +103,12 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
             return verify_without(problem, self.network_, self.certificate_, [names[i] for i in absent])
         if resolve and self.certificate_.claimed_by:
             require_same_data(problem, self.certificate_)
-            again = Exact().solve(problem, self.network_, time_limit=seconds)
+            again = self._solved_again(problem, seconds)
         return verify(problem, self.network_, self.certificate_, again=again)
+
+    def _solved_again(self, problem: Problem, seconds: float) -> Result:
+        """What solving the problem of the certificate once more gives."""
+        return Exact().solve(problem, self.network_, time_limit=seconds)
 
     def _verify_rows(self, rows: Any, y: Any, sample_weight: Any, *, resolve: bool) -> Verification:
         if y is not None or sample_weight is not None or resolve:
@@ -222,6 +227,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                     f"uncertainty={self.uncertainty!r} must be a set such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
+            if self.uncertainty.is_discrete:
+                raise InvalidInputError(
+                    "whole steps (integer=True, step=) are for attacks; training takes the whole ball. Leave them out: "
+                    "what holds for all perturbations holds for whole ones."
+                )
         loss = loss_of(self.loss, task)
         if constraints.limit_errors:
             _require_counted_errors(loss, task, self.uncertainty)
@@ -289,6 +299,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
         """Certify what was found; the budget's clock runs since the call of fit."""
+        self.ranges_ = ranges_of(problem.dataset.X)
         self._keep_certificate(certify(problem, result, budget), result)
 
     def _keep_certificate(self, certificate: Certificate, result: Result) -> None:
@@ -304,6 +315,14 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         if is_finite_number(self.gap) and 0 <= self.gap <= 1:
             return Budget(checked_limit(self.time_limit), float(self.gap))
         raise InvalidInputError(f"gap={self.gap!r} must be a number from 0 to 1, such as 0.05.")
+
+
+def ranges_of(X: Any) -> tuple[tuple[float, float, bool], ...]:
+    """For every feature the smallest and the largest number, and whether all are integers."""
+    are_whole = [bool((column == np.floor(column)).all()) for column in X.T]
+    return tuple(
+        zip(X.min(axis=0).astype(float).tolist(), X.max(axis=0).astype(float).tolist(), are_whole, strict=True)
+    )
 
 
 def _require_counted_errors(loss: Loss, task: str, uncertainty: Any) -> None:

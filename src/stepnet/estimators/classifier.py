@@ -19,34 +19,41 @@ from stepnet.bounds.conflicts import conflict_bound
 from stepnet.certificate.result import Result
 from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
-from stepnet.estimators.base import BaseStep
+from stepnet.estimators.cross_fit import held_out_values, unit_of
 from stepnet.estimators.dask_answers import comes_in_blocks
+from stepnet.estimators.reasons import Reasons
+from stepnet.estimators.risk import WithRisk
 from stepnet.estimators.survey import Survey
 from stepnet.methods.learn import descends
 from stepnet.methods.registry import method_of
 from stepnet.model.activations.registry import output_of
 from stepnet.model.activations.staircase import STEP
-from stepnet.model.calibration import Calibration
+from stepnet.model.calibration import Calibration, Isotonic
 from stepnet.model.network import Network
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.error_limits.counted import CountedRows
 from stepnet.problem.problem import Problem
+from stepnet.problem.row_prints import RowPrints
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.numbers import is_finite_number
 from stepnet.tables.rows import Piece
 
+PROBABILITIES = ("auto", "sigmoid", "isotonic", None)
+_ROWS_PER_WEIGHT = 20  # fewer rows per weight: the training loss is far below that of new rows
+_MOVED = "moving a threshold"
 _MOST_CLASSES = 1000
 _MANY_NUMBERS = 20  # as classes: they are more likely meant as numbers
 _CALIBRATED = 5_000  # rows are enough for one slope
 _LEARNED, _OTHER_UNITS = 0.8, 4.0  # slope of learned networks, and one that says that their values are no log odds
 
 
-class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
+class BaseStepClassifier(ClassifierMixin, Reasons, WithRisk):  # type: ignore[misc]
     """A classifier whose predictions come from a step network."""
 
     classes_: NDArray[Any]
-    calibration_: Calibration | None  # None for a model from a file of an earlier version
+    calibration_: Calibration | Isotonic | None  # None for a model from a file of an earlier version
+    probability: Any = "auto"
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of every row, exact."""
@@ -66,9 +73,11 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         """The probability of each class, a column each; the most probable class is the one that is predicted.
 
         The values of :meth:`decision_function` times a slope, through a sigmoid; with several classes through a
-        softmax. The slope was fitted by log loss on the training rows; learned networks, whose values are log odds,
-        have 0.8 or less. After :meth:`with_threshold` the probabilities are those of before, and the class that is
-        predicted may be the less probable one.
+        softmax. The slope was fitted by log loss; learned networks, whose values are log odds, have 0.8 or less. With
+        few rows per weight, a network of the fewest errors is too sure of its training rows: there the values are
+        those of networks that were trained without the row. ``probability`` chooses. After
+        :meth:`with_threshold` the probabilities are those of before, and the class that is predicted may be the less
+        probable one.
         """
         if comes_in_blocks(X):
             return self._by_block(X, "predict_proba")  # type: ignore[no-any-return]
@@ -79,8 +88,10 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         return self._known_calibration.log_probabilities(self.decision_function(X))
 
     @property
-    def _known_calibration(self) -> Calibration:
+    def _known_calibration(self) -> Calibration | Isotonic:
         check_is_fitted(self)
+        if self.calibration_ is None and self.probability is None:
+            raise InvalidInputError("probability=None leaves probabilities out. Fit with probability='auto'.")
         if self.calibration_ is None:
             raise InvalidInputError(
                 "this model is from a file without a calibration, so its values give no probabilities. Fit it again, "
@@ -89,12 +100,35 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         return self.calibration_
 
     def _keep(self, result: Result, problem: Problem, budget: Budget) -> None:
-        self._calibrate(result, problem)
+        self._calibrate(result, problem, budget)
+        self.row_prints_ = RowPrints.of(problem.dataset.X)
         super()._keep(result, problem, budget)  # last, since it states how long the fit took
 
-    def _calibrate(self, result: Result, problem: Problem) -> None:
+    def _calibrate(self, result: Result, problem: Problem, budget: Budget) -> None:
+        self.calibration_ = self._calibration_of(result, problem, budget)
+
+    def _calibration_of(self, result: Result, problem: Problem, budget: Budget) -> Calibration | Isotonic | None:
+        """As ``probability`` says."""
+        if self.probability is None or result.found_by == _MOVED:
+            return None
+        network, data = result.network, problem.dataset
         are_log_odds = result.found_by == "learning" and not problem.architecture.has_integers
-        self.calibration_ = self._calibrated(result.network, problem.dataset, are_log_odds=are_log_odds)
+        is_sure = network.n_weights * _ROWS_PER_WEIGHT > data.n_rows
+        if self.probability == "auto" and (result.is_learned or not is_sure or not hasattr(self, "_solve")):
+            return self._calibrated(network, data, are_log_odds=are_log_odds)
+        is_whole = hasattr(self, "_solve") and not problem.constraints.need_rows  # limits name rows by their places
+        held = held_out_values(self, data, budget, is_learned=result.is_learned) if is_whole else None
+        unit = unit_of(network, data.X)
+        if held is None:
+            given: Any = (network.decision(data.X) / unit, data.y, data.weights)
+            doubt = min(1.0 + network.n_weights / 2, 1.0 + data.n_rows / 20)
+        else:
+            given, doubt = (held.values, held.codes, held.weights), 1.0
+        if self.probability == "isotonic":
+            found = Isotonic.fitted(*given)
+            return Isotonic(tuple(unit * one for one in found.values), found.shares)
+        fitted = Calibration.fitted(*given, doubt=doubt)
+        return Calibration(fitted.slope / unit, fitted.offsets)
 
     def _calibrated(self, network: Network, dataset: Dataset, *, are_log_odds: bool) -> Calibration:
         return _calibration(network, dataset, are_log_odds=are_log_odds)
@@ -135,7 +169,7 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         loss, bound = problem.evaluate(network), Bound(before.bound, before.scope, before.evidence)
         reason = "proven" if loss <= bound.value else "finished"
         is_learned = before.status == "LEARNED"
-        found: Any = {"found_by": "moving a threshold", "is_learned": is_learned}
+        found: Any = {"found_by": _MOVED, "is_learned": is_learned}
         moved._keep(
             Result(network, loss, bound, reason, before.runtime, **found), problem, Budget().after(before.runtime)
         )
@@ -176,6 +210,7 @@ class BaseStepClassifier(ClassifierMixin, BaseStep):  # type: ignore[misc]
         check_classification_targets(y)
         weights = self._all_weights(y, weights)
         self.classes_ = _classes(y if weights is None else y[weights > 0])
+        _check_probability(self.probability, len(self.classes_))
         if self.classes_.dtype.kind in "iuf" and len(self.classes_) > _MANY_NUMBERS:
             warnings.warn(
                 f"y has {len(self.classes_)} different numbers, and each of them becomes a class. To predict numbers, "
@@ -292,6 +327,16 @@ def _calibration(network: Network, dataset: Dataset, *, are_log_odds: bool) -> C
     fitted = Calibration.fitted(network.decision(dataset.X[some]), dataset.y[some], dataset.weights[some])
     is_too_sure = are_log_odds and _LEARNED < fitted.slope < _OTHER_UNITS
     return Calibration(_LEARNED, fitted.offsets) if is_too_sure else fitted
+
+
+def _check_probability(choice: object, n_classes: int) -> None:
+    if choice not in PROBABILITIES:
+        names = ", ".join(map(repr, PROBABILITIES))
+        raise InvalidInputError(f"probability={choice!r} is not known; choose one of {names}.")
+    if choice == "isotonic" and n_classes > 2:
+        raise InvalidInputError(
+            f"probability='isotonic' is for two classes; y has {n_classes}. Use 'sigmoid', which is a softmax there."
+        )
 
 
 def _require_votes(problem: Problem) -> None:

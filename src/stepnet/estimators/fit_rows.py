@@ -175,7 +175,7 @@ def counted_result(estimator: Any, problem: Problem, tally: Tally, bound: Bound,
 
 def keep(estimator: Any, found: Fitted, budget: Budget) -> None:
     """The network, and its certificate."""
-    estimator._calibrate(found.result, found.problem)
+    estimator._calibrate(found.result, found.problem, budget)
     certificate = found.tally.certificate(found.result, found.groups, found.bound, budget.elapsed)
     estimator._keep_certificate(certificate, found.result)
 

@@ -22,8 +22,10 @@ from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
 from stepnet.estimators.step_ensemble_regressor import StepEnsembleRegressor
 from stepnet.estimators.step_regressor import StepRegressor
-from stepnet.model.calibration import Calibration
+from stepnet.estimators.step_score import StepScoreClassifier
+from stepnet.model.calibration import Calibration, Isotonic, calibration_from
 from stepnet.model.network import Network
+from stepnet.problem.row_prints import RowPrints
 from stepnet.runtime.files import write_atomically
 from stepnet.tables.columns import Columns
 from stepnet.tables.pipelines import unpacked
@@ -34,7 +36,14 @@ READABLE = (3, 4, 5, VERSION)
 
 _ESTIMATORS: dict[str, type[BaseStep]] = {
     kind.__name__: kind
-    for kind in (StepClassifier, StepEnsembleClassifier, StepRegressor, StepEnsembleRegressor, StepAutoencoder)
+    for kind in (
+        StepClassifier,
+        StepScoreClassifier,
+        StepEnsembleClassifier,
+        StepRegressor,
+        StepEnsembleRegressor,
+        StepAutoencoder,
+    )
 }
 
 
@@ -98,8 +107,10 @@ def _content(estimator: BaseStep) -> dict[str, Any]:
         "n_features": estimator.n_features_in_,
         "feature_names": getattr(estimator, "feature_names_in_", np.array(names, dtype=object)).tolist() or None,
         "columns": None if columns is None else columns.to_list(),
+        "ranges": getattr(estimator, "ranges_", None),
         "network": estimator.network_.to_dict(),
         "calibration": None if (known := getattr(estimator, "calibration_", None)) is None else known.to_dict(),
+        "rows": None if (prints := getattr(estimator, "row_prints_", None)) is None else prints.to_dict(),
         "trace": [list(point) for point in getattr(estimator, "trace_", ())],
         "certificate": estimator.certificate_.to_dict(),
     }
@@ -141,12 +152,15 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
     estimator._restore_targets(targets)
     if isinstance(estimator, BaseStepClassifier):
         estimator.calibration_ = _calibration(content.get("calibration"), network)
+        estimator.row_prints_ = None if content.get("rows") is None else RowPrints.from_dict(content["rows"])
     if content.get("hidden") is not None:
         estimator.hidden_ = tuple(content["hidden"])
     if names is not None:
         if len(names) != network.n_features:
             raise ModelFileError("the feature names do not match the network")
         estimator.feature_names_in_ = np.array(names, dtype=object)
+    if content.get("ranges") is not None:  # not in files of earlier versions
+        estimator.ranges_ = _ranges(content["ranges"], network.n_features)
     if content["columns"] is not None:
         estimator.columns_ = Columns.from_list(content["columns"])
         features = estimator.columns_.features
@@ -160,11 +174,18 @@ def _estimator(content: dict[str, Any]) -> BaseStep:
     return estimator
 
 
-def _calibration(plain: Any, network: Network) -> Calibration | None:
+def _ranges(plain: Any, n_features: int) -> tuple[tuple[float, float, bool], ...]:
+    found = tuple((float(low), float(high), bool(is_whole)) for low, high, is_whole in plain)
+    if len(found) != n_features or not all(-np.inf < low <= high < np.inf for low, high, _ in found):
+        raise ModelFileError("the ranges do not match the features")
+    return found
+
+
+def _calibration(plain: Any, network: Network) -> Calibration | Isotonic | None:
     """None in files of earlier versions."""
     if plain is None:
         return None
-    calibration = Calibration.from_dict(plain)
+    calibration = calibration_from(plain)
     if len(calibration.offsets) != network.decision(np.zeros((1, network.n_features))).size:
         raise ModelFileError("network and calibration do not match")
     return calibration

@@ -250,7 +250,10 @@ class OnlineStep(BaseStep):
         self._warn_of_order(problem)
         run = Run(problem, budget, seed=self._seed(), plan=method.plan(problem))
         method.go_on(run, stream)
+        before = getattr(self, "row_prints_", None)
         self._keep(run.result(), problem, budget)
+        if before is not None:  # the network comes from earlier rows, too
+            self.__dict__["row_prints_"] = before.with_(self.__dict__["row_prints_"])
         self.certificate_ = replace(self.certificate_, remark=_remark(stream))
         self._stream, self._kind = stream, kind
         self.__dict__.pop("_seen", None)

@@ -17,6 +17,7 @@ from stepnet.model.activations.identity import IDENTITY
 from stepnet.problem.architecture import Architecture
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
+from stepnet.runtime.limits import Budget
 from stepnet.tables.rows import Piece
 
 
@@ -56,7 +57,7 @@ class BaseStepRegressor(RegressorMixin, BaseStep):  # type: ignore[misc]
         twin._mean_target = survey.targets.closed().mean
         return twin
 
-    def _calibrate(self, result: Result, problem: Problem) -> None:
+    def _calibrate(self, result: Result, problem: Problem, budget: Budget) -> None:
         """Numbers need none."""
 
     def _piece_dataset(self, piece: Piece) -> Dataset:

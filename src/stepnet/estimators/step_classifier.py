@@ -60,6 +60,11 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
         How far rows may be perturbed. Training then minimises the loss under the worst-case perturbations.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of rows by their class.
+    probability : "auto", "sigmoid", "isotonic" or None, default="auto"
+        How values become probabilities: by a slope from values of rows that the network was not trained on
+        (``"sigmoid"``), by rising shares of any shape (``"isotonic"``, two classes), or not at all (None).
+        ``"auto"`` is a slope from the training rows where that is as good: for learned networks, and where there are
+        many rows per weight.
     method : "learn", "prove", "search", "exact" or a method object, default="learn"
         ``"learn"`` for accuracy on new rows, ``"prove"`` for the smallest training loss with a proof,
         or an object with options such as ``Exact(formulation="tight", solver="scip")``.
@@ -113,6 +118,7 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     loss: Any = "misclassified"
     uncertainty: Any = None
     class_weight: Any = None
+    probability: str | None = "auto"
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from stepnet.errors import InvalidInputError
 from stepnet.export.c_inputs import Inputs, inputs_named
-from stepnet.export.c_layers import Form, NumberForm, bits_form, n_words
+from stepnet.export.c_layers import (
+    Form,
+    IntegerForm,
+    NumberForm,
+    bits_form,
+    has_small_thresholds,
+    has_small_weights,
+    n_words,
+)
 from stepnet.export.c_text import comment_text, filled, indented, listed, with_prefix
 from stepnet.export.described import Described, describe
-from stepnet.export.integers import over_bits
+from stepnet.export.integers import over_bits, over_integers
 from stepnet.export.size import CodeSize
-from stepnet.tables.columns import OPERATIONS
+from stepnet.model.network import Layer
+from stepnet.tables.operations import OPERATIONS, limits_of
+
+_ROUND = "if (v > -0x1p51 && v < 0x1p51) { v = v + 0x1.8p52; v = v - 0x1.8p52; }"  # larger ones are whole
 
 
 def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model", columns: str = "used") -> str:
@@ -43,7 +55,7 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model", columns
         *dict.fromkeys(text for form in forms for text in form.needs()),
         *([filled("level")] if forms[-1].reads_levels else []),
         *(form.code() for form in forms),
-        *([_scale(described)] if any(described.arithmetic) else []),
+        *([_scale(described, forms[0])] if any(described.arithmetic) else []),
         *([] if described.classes is None else [_classes(described)]),
         *([filled("pack", n_features=n_features, n_words=n_words(n_features))] if taken.is_packed else []),
         _predict(described, forms, taken),
@@ -59,9 +71,13 @@ def size_of(estimator: Any, inputs: str = "floats", columns: str = "used") -> Co
 
 
 def _size(described: Described, forms: Sequence[Form]) -> CodeSize:
-    names = [name for operations in described.arithmetic for name, _ in operations]
-    n_sums = sum(name in ("add", "subtract") for name in names)
-    scaling = CodeSize(weights=8 * len(names), multiplications=len(names) - n_sums, additions=n_sums)
+    counts = Counter(name for operations in described.arithmetic for name, _ in operations)
+    scaling = CodeSize(
+        weights=8 * (counts.total() - counts["round"]),
+        multiplications=counts["multiply"] + counts["divide"],
+        additions=counts["add"] + counts["subtract"] + 2 * counts["round"],
+        comparisons=counts["at_least"] + counts["at_most"] + 2 * counts["round"],
+    )
     return sum((form.size() for form in forms), scaling)
 
 
@@ -72,20 +88,30 @@ def _forms(described: Described, taken: Inputs) -> list[Form]:
     if any(described.arithmetic) and not taken.has_floats:
         raise InvalidInputError(
             f"inputs={taken.name!r} gives C without floating point, which this model needs to scale its features. Use "
-            f"inputs='floats', or train on features that are not scaled."
+            f"inputs='floats', or export the last step of the pipeline, which takes features that are scaled already."
         )
     if network.layers[-1].activation.gives_numbers and not taken.has_floats:
         raise InvalidInputError(
             f"inputs={taken.name!r} gives C without floating point, which this model needs, since its answers are real "
             f"numbers. Use inputs='floats'."
         )
-    forms = [NumberForm(first, 1, None) if first.activation.gives_numbers else taken.form(first)]
+    forms = [NumberForm(first, 1, None) if first.activation.gives_numbers else _first(described, first, taken)]
     for number, (below, layer) in enumerate(pairwise(network.layers), start=2):
         if layer.activation.gives_numbers:
             forms.append(NumberForm(layer, number, below))
         else:
             forms.append(bits_form(layer, number, over_bits(layer, below.activation.values)))
     return forms
+
+
+def _first(described: Described, first: Layer, taken: Inputs) -> Form:
+    """The first layer; if all features are rounded to a grid and its weights are whole, it takes integers."""
+    ends = [limits_of(operations) for operations in described.arithmetic]
+    if all(end is not None and max(map(abs, end)) < 2**31 for end in ends):
+        sums = over_integers(first)
+        if has_small_weights(sums) and has_small_thresholds(first, sums):
+            return IntegerForm(first, 1, sums)
+    return taken.form(first)
 
 
 def _includes(forms: Sequence[Form], taken: Inputs) -> str:
@@ -99,14 +125,22 @@ def _classes(described: Described) -> str:
     return f"/* The classes by code. */\nconst char *const @classes[{len(names)}] = {{\n{listed(names)}\n}};\n"
 
 
-def _scale(described: Described) -> str:
+def _scale(described: Described, first: Form) -> str:
     """The function that scales features; a volatile number is rounded after every operation."""
     lines = ["volatile double v;"]
     for i, operations in enumerate(described.arithmetic):
-        lines += [f"v = x[{i}];", *(f"v = v {OPERATIONS[one][0]} {number.hex()};" for one, number in operations)]
-        lines.append(f"z[{i}] = v;")
-    head = "/* The features as the first layer takes them. */\nstatic void @scale(const double *x, double *z)"
-    return f"{head}\n{{\n{indented(lines)}\n}}\n"
+        lines += [f"v = x[{i}];", *(_statement(name, number.hex()) for name, number in operations)]
+        lines.append(f"z[{i}] = {'' if first.takes == 'double' else f'({first.takes})'}v;")
+    head = "/* The features as the first layer takes them. */\nstatic void @scale(const double *x, "
+    return f"{head}{first.takes} *z)\n{{\n{indented(lines)}\n}}\n"
+
+
+def _statement(operation: str, number: str) -> str:
+    if operation == "round":
+        return _ROUND
+    if operation in ("at_least", "at_most"):
+        return f"if (v {'<' if operation == 'at_least' else '>'} {number}) v = {number};"
+    return f"v = {OPERATIONS[operation].text.format('v', number)};"
 
 
 def _predict(described: Described, forms: Sequence[Form], taken: Inputs) -> str:
@@ -114,7 +148,7 @@ def _predict(described: Described, forms: Sequence[Form], taken: Inputs) -> str:
     *hidden, last = forms
     body, signals = [], "x"
     if any(described.arithmetic):
-        body, signals = [f"double z[{described.network.n_features}];", "@scale(x, z);"], "z"
+        body, signals = [f"{forms[0].takes} z[{described.network.n_features}];", "@scale(x, z);"], "z"
     for form in hidden:
         body += form.bits(signals)
         signals = f"h{form.number}"

@@ -31,6 +31,7 @@ class Form(ABC):
     name: ClassVar[str]
     routines: ClassVar[tuple[str, ...]]  # templates that its function calls, in the order of their definitions
     headers: ClassVar[tuple[str, ...]] = ()
+    takes: ClassVar[str] = "double"  # C type of its inputs, if it is a first layer
 
     def __init__(self, layer: Layer, number: int) -> None:
         self.layer, self.number = layer, number
@@ -113,17 +114,17 @@ class FloatForm(Form):
 class IntegerForm(Form):
     """A first layer over 32-bit integers."""
 
-    name, routines = "integers", ("set_bit", "integers")
+    name, routines, takes = "integers", ("set_bit", "integers"), "int32_t"
 
     def __init__(self, layer: Layer, number: int, sums: Sums) -> None:
         super().__init__(layer, number)
-        reach = max(sum(map(abs, row)) for row in sums.weights) * 2**31
-        if sums.largest_weight >= 2**31 or reach * sums.factor >= _SAFE:
+        reach = _reach(sums)
+        if not has_small_weights(sums):
             raise InvalidInputError(
                 "inputs='integers' needs first-layer weights that are small integers; these are not. Train with "
                 "weights='ternary' or Integers(P), or use inputs='floats'."
             )
-        if self.is_compared and sums.largest >= _SAFE:
+        if not has_small_thresholds(layer, sums):
             raise InvalidInputError(
                 "inputs='integers' needs thresholds below 2^62; these are larger. Use inputs='floats'."
             )
@@ -144,6 +145,20 @@ class IntegerForm(Form):
             additions=n_products,
             comparisons=self.n_ends,
         )
+
+
+def has_small_weights(sums: Sums) -> bool:
+    """Whether sums of any 32-bit integers with these weights fit into 64 bits."""
+    return sums.largest_weight < 2**31 and _reach(sums) * sums.factor < _SAFE
+
+
+def has_small_thresholds(layer: Layer, sums: Sums) -> bool:
+    """Whether scores fit into 64 bits; thresholds of levels are cut to what sums can reach."""
+    return not layer.activation.is_compared or sums.largest < _SAFE
+
+
+def _reach(sums: Sums) -> int:
+    return max(sum(map(abs, row)) for row in sums.weights) * 2**31
 
 
 class BitForm(Form):

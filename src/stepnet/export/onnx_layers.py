@@ -20,9 +20,16 @@ from stepnet.export.onnx_graph import Graph, carried
 from stepnet.model.arithmetic import slice_bits, slices
 from stepnet.model.network import Layer, Network
 from stepnet.model.rules import Number
-from stepnet.tables.columns import Operations
+from stepnet.tables.operations import Operations
 
-_OPERATORS = {"add": ("Add", 0.0), "subtract": ("Sub", 0.0), "multiply": ("Mul", 1.0), "divide": ("Div", 1.0)}
+_OPERATORS = {  # and the number that changes nothing
+    "add": ("Add", 0.0),
+    "subtract": ("Sub", 0.0),
+    "multiply": ("Mul", 1.0),
+    "divide": ("Div", 1.0),
+    "at_least": ("Max", -np.inf),
+    "at_most": ("Min", np.inf),
+}
 _N_SLICES, _SCALE_STEP = 5, 8  # slices per row, and bits between the scales that rows may have
 
 
@@ -32,9 +39,11 @@ def scaled_rows(graph: Graph, arithmetic: Sequence[Operations]) -> None:
         now = [operations[step] if step < len(operations) else ("", 0.0) for operations in arithmetic]
         for name, (operator, nothing) in _OPERATORS.items():
             if any(operation == name for operation, _ in now):
-                # Adding 0 and multiplying by 1 change no number.
                 numbers = [number if operation == name else nothing for operation, number in now]
                 graph.rows = graph.add(operator, graph.rows, graph.floats(numbers))
+        if any(operation == "round" for operation, _ in now):
+            is_rounded = graph.constant(np.array([operation == "round" for operation, _ in now]))
+            graph.rows = graph.add("Where", is_rounded, graph.add("Round", graph.rows), graph.rows)
 
 
 def hidden_layers(graph: Graph, network: Network) -> str:

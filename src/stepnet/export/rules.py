@@ -8,6 +8,7 @@ from typing import Any
 from stepnet.export.described import Described, describe
 from stepnet.model.network import Layer
 from stepnet.model.rules import Words, hidden_names
+from stepnet.tables.operations import are_linear, formula
 
 _WORDS = Words(digits=6)
 
@@ -16,7 +17,7 @@ def to_rules(estimator: Any) -> str:
     """The network as text: when each neuron is on, and the class or number that follows."""
     described = describe(estimator)
     layers = described.unscaled.layers
-    used, names, rules = described.network.used_neurons, _printable(described.names), []
+    used, names, rules = described.network.used_neurons, _taken(described), []
     values: Sequence[float] = ()
     for k, layer in enumerate(layers[:-1]):
         new = hidden_names(described.network.widths, k)
@@ -37,8 +38,9 @@ def to_rules(estimator: Any) -> str:
         for name, sentence in zip(_printable(described.names), _printable(described.sentences), strict=True)
         if name != sentence
     ]
+    features += _grid(described)
     numbers = "All numbers are exact."
-    if any(described.arithmetic) or any(
+    if any(described.lines) or any(
         _WORDS.is_rounded(float(x)) for layer in layers for x in (*layer.weights.flat, *layer.thresholds.flat)
     ):
         numbers = (
@@ -46,6 +48,19 @@ def to_rules(estimator: Any) -> str:
             "exports to C and JSON are exact."
         )
     return "\n".join([*head, *([*features, ""] if features else []), *rules, "", numbers]) + "\n"
+
+
+def _taken(described: Described) -> list[str]:
+    """What the first layer takes: features, or their places on a grid."""
+    features = zip(_printable(described.names), described.arithmetic, strict=True)
+    return [name if are_linear(operations) else f"grid({name})" for name, operations in features]
+
+
+def _grid(described: Described) -> list[str]:
+    """How the places of features on a grid are computed."""
+    features = zip(_taken(described), _printable(described.names), described.arithmetic, strict=True)
+    formulas = [f"{place} = {formula(name, how)}" for place, name, how in features if not are_linear(how)]
+    return [*formulas, "round gives the nearest whole number, of two the even one."] if formulas else []
 
 
 def _answer(described: Described, layer: Layer, values: Sequence[float], names: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import log_expit, log_softmax, xlogy
+from sklearn.isotonic import IsotonicRegression
 
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.model.arithmetic import Floats
@@ -90,16 +91,25 @@ class Calibration:
             raise ModelFileError(f"the calibration in the file is damaged ({error})") from error
 
     @classmethod
-    def fitted(cls, values: ArrayLike, codes: ArrayLike, weights: ArrayLike, *, with_offsets: bool = False) -> Self:
+    def fitted(
+        cls,
+        values: ArrayLike,
+        codes: ArrayLike,
+        weights: ArrayLike,
+        *,
+        with_offsets: bool = False,
+        doubt: float = 1.0,
+    ) -> Self:
         """The slope, and if wanted the offsets, with the smallest log loss on rows of known classes.
 
-        A row counts for its class by (n + 1) / (n + 2) only, where n is the weight of the class: so the slope stays
-        finite where the values tell all classes apart.
+        A row counts for its class by (n + doubt) / (n + 2 · doubt) only, where n is the weight of the class: so the
+        slope stays finite where the values tell all classes apart.
         """
         values, weights = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         unit = float(np.sqrt(np.average(np.square(values), axis=0, weights=weights).mean()))
         unit = unit if math.isfinite(unit) and unit > 0 else 1.0
-        scaled, shares = values / unit, _shares(np.asarray(codes), 2 if values.ndim == 1 else values.shape[1], weights)
+        n_classes = 2 if values.ndim == 1 else values.shape[1]
+        scaled, shares = values / unit, _shares(np.asarray(codes), n_classes, weights, doubt)
         n_offsets = (1 if values.ndim == 1 else values.shape[1]) if with_offsets else 0
         begin = np.concatenate([[1.0], np.zeros(n_offsets)])
         ends = [(_LEAST_SLOPE, None)] + [(None, None)] * n_offsets
@@ -110,10 +120,72 @@ class Calibration:
         return cls(slope, tuple((offsets - (offsets.mean() if values.ndim > 1 else 0.0)).tolist()))
 
 
-def _shares(codes: NDArray[Any], n_classes: int, weights: Floats) -> Floats:
+@dataclass(frozen=True)
+class Isotonic:
+    """Probabilities of two classes that rise with the value, without a given shape: between ``values`` on a line.
+
+    Attributes
+    ----------
+    values, shares : tuple of float
+        In rising order, and the probability of class 1 at each.
+    """
+
+    values: tuple[float, ...]
+    shares: tuple[float, ...]
+
+    offsets = (0.0,)  # as of a calibration of one value per row that keeps the answers
+    keeps_answers = True
+
+    def __post_init__(self) -> None:
+        numbers = np.array([self.values, self.shares], dtype=np.float64)
+        is_rising = numbers.shape[1] > 0 and bool((np.diff(numbers, axis=1) >= 0).all())
+        if not (is_rising and np.isfinite(numbers).all() and numbers[1, 0] > 0 and numbers[1, -1] < 1):
+            raise InvalidInputError("an isotonic calibration needs rising values and shares between 0 and 1.")
+
+    def probabilities(self, values: ArrayLike) -> Floats:
+        """Rows × 2, each row with the sum 1."""
+        values = np.asarray(values, dtype=np.float64)
+        on = np.interp(values, self.values, self.shares)
+        on = np.where(values > 0, np.maximum(on, _JUST_MORE), np.minimum(on, 0.5))
+        return np.column_stack([1.0 - on, on])
+
+    def log_probabilities(self, values: ArrayLike) -> Floats:
+        """Rows × 2."""
+        return np.asarray(np.log(self.probabilities(values)))
+
+    def moved(self, by: float) -> Isotonic:
+        """The same probabilities for values that are all smaller by so much."""
+        return Isotonic(tuple(one - by for one in self.values), self.shares)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"values": list(self.values), "shares": list(self.shares)}
+
+    @classmethod
+    def fitted(cls, values: ArrayLike, codes: ArrayLike, weights: ArrayLike) -> Self:
+        """The rising probabilities with the least squared error, drawn away from 0 and 1 by one row."""
+        weights = np.asarray(weights, dtype=np.float64)
+        model = IsotonicRegression(out_of_bounds="clip")
+        model.fit(np.asarray(values, dtype=np.float64), np.asarray(codes, dtype=np.float64), sample_weight=weights)
+        least = 1.0 / (len(weights) + 2.0)
+        shares = model.y_thresholds_.clip(least, 1.0 - least)
+        return cls(tuple(map(float, model.X_thresholds_)), tuple(map(float, shares)))
+
+
+def calibration_from(data: Any) -> Calibration | Isotonic:
+    """The inverse of ``to_dict`` of both kinds."""
+    if not isinstance(data, dict) or "shares" not in data:
+        return Calibration.from_dict(data)
+    try:
+        return Isotonic(tuple(map(float, data["values"])), tuple(map(float, data["shares"])))
+    except (KeyError, TypeError, ValueError, InvalidInputError) as error:
+        raise ModelFileError(f"the calibration in the file is damaged ({error})") from error
+
+
+def _shares(codes: NDArray[Any], n_classes: int, weights: Floats, doubt: float) -> Floats:
     """Rows × classes: how much of each row counts for each class."""
     of_class = np.bincount(codes, weights, minlength=n_classes)
-    rest = 1.0 / (of_class + 2.0)
+    rest = doubt / (of_class + 2.0 * doubt)
     shares = np.repeat((rest / max(n_classes - 1, 1))[codes][:, None], n_classes, axis=1)
     shares[np.arange(len(codes)), codes] = 1.0 - rest[codes]
     return shares

@@ -64,13 +64,17 @@ class Words:
         counted = self._counted(used, threshold, values) if len(values) == 2 else ""
         if counted:
             return counted
-        sizes = [abs(weight) for weight, _ in used]
-        is_scaled = self.is_scaled and (len(used) == 1 or any(weight != round(weight) for weight, _ in used))
-        # If all weights are negative, w·x >= t is written as -w·x <= -t.
-        sign = -1.0 if all(weight < 0 for weight, _ in used) else 1.0
-        scale = sign * (max(sizes) if is_scaled else 1.0)
+        scale = self.scale(weights)
         total = self.sum([weight / scale for weight in weights], inputs)
-        return f"{total} {'≤' if sign < 0 else '≥'} {self.number(threshold / scale + 0.0)}"
+        return f"{total} {'≤' if scale < 0 else '≥'} {self.number(threshold / scale + 0.0)}"
+
+    def scale(self, weights: Sequence[float]) -> float:
+        """What ``condition`` divides a sum by; negative if it is written with the opposite sign."""
+        used = [weight for weight in weights if weight]
+        is_scaled = self.is_scaled and (len(used) == 1 or any(weight != round(weight) for weight in used))
+        # If all weights are negative, w·x >= t is written as -w·x <= -t.
+        sign = -1.0 if all(weight < 0 for weight in used) else 1.0
+        return sign * (max(map(abs, used)) if is_scaled else 1.0)
 
     def _counted(self, used: Sequence[tuple[float, str]], threshold: float, values: Sequence[float]) -> str:
         """The rule as "at least k of n conditions", if any k suffice and no k - 1 do; otherwise empty."""
@@ -96,7 +100,7 @@ class Words:
         named = sorted((term for term in terms if term[1]), key=lambda term: -abs(term[0]))
         shown = [(weight, self._term(weight, name)) for weight, name in named[: self.most_terms]]
         if n_more := len(named) - len(shown):
-            shown.append((1.0, f"{n_more} smaller terms"))
+            shown.append((1.0, f"{n_more} smaller term{'s' if n_more > 1 else ''}"))
         shown += [(weight, self.number(abs(weight))) for weight, name in terms if not name]
         text = "".join(f" - {term}" if weight < 0 else f" + {term}" for weight, term in shown)
         return "-" + text[3:] if text.startswith(" - ") else text[3:] or "0"

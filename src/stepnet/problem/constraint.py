@@ -178,8 +178,8 @@ class Constraints:
             given = (given,)
         if not isinstance(given, list | tuple) or not all(isinstance(one, Restriction) for one in given):
             raise InvalidInputError(
-                f"constraints={constraints!r} must be a list or tuple of objects such as Constraint, Raises, "
-                f"Lowers and Recall."
+                f"constraints={constraints!r} must be a list or tuple of Constraint, Raises, Lowers, Recall "
+                f"and similar objects."
             )
         rows = tuple(row for one in given for row in one.rows(architecture, feature_names))
         made, n_layers = partial(cls, rows, restrictions=tuple(given)), len(architecture.widths)

@@ -14,12 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 import stepnet
 from stepnet.certificate.certificate import Certificate
+from stepnet.certificate.risk import Risk
 from stepnet.certificate.verification import Verification
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import BaseStep
 from stepnet.estimators.classifier import BaseStepClassifier
 from stepnet.estimators.step_autoencoder import StepAutoencoder
 from stepnet.estimators.step_ensemble import StepEnsembleClassifier
+from stepnet.estimators.step_score import StepScoreClassifier
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
 from stepnet.report.format import clean
@@ -37,6 +39,7 @@ from stepnet.report.quality import Quality
 from stepnet.report.robustness import Robustness, checked_radius, robustness_of
 from stepnet.report.rows import Rows
 from stepnet.report.size import ModelSize, size_of
+from stepnet.scores.sheet import Sheet
 from stepnet.tables.pipelines import before_last, unpacked
 
 Trace = tuple[tuple[float, float, float], ...]
@@ -77,6 +80,8 @@ class Report:
     unseen: Quality | None  # of the test rows that equal no training row, if others do
     n_seen: int  # test rows with the features of a training row
     is_weighted: bool  # whether training rows have weights
+    sheet: Sheet | None  # of a scorecard
+    risk: Risk | None  # on new rows, from test rows that equal no training row
     margins: Margins | None
     robustness: Robustness | None
     verification: Verification | None
@@ -153,11 +158,24 @@ class Report:
             unseen=None if new_rows is None or not n_seen else new_rows.quality(names),
             n_seen=n_seen,
             is_weighted=rows is not None and rows.weights is not None,
+            sheet=estimator._sheet() if isinstance(estimator, StepScoreClassifier) else None,
+            risk=_risk(estimator, test_rows),
             margins=None if X is None or decided is None else margins_of(network, X, decided),
             robustness=_robustness(estimator, rows, test_rows, norm, radius),
             verification=None if rows is None else rows.verified(),
             versions=_versions(),
         )
+
+
+def _risk(estimator: BaseStep, test_rows: Rows | None) -> Risk | None:
+    """None without new rows, and for models that do not know their training rows."""
+    if test_rows is None or not isinstance(estimator, BaseStepClassifier) or not hasattr(estimator, "row_prints_"):
+        return None
+    prints = estimator.row_prints_
+    if prints is None or test_rows.absent or prints.know(test_rows.X).all():
+        return None
+    found: Risk = test_rows.estimator.risk(test_rows.X, estimator.classes_[test_rows.codes()], repeated="drop")
+    return found
 
 
 def _last_rows(model: Any, part: Any) -> Any:

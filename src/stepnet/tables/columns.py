@@ -7,21 +7,20 @@ in alphabetical order (``codes``); missing cells take a value that was computed 
 from __future__ import annotations
 
 import math
-import operator
 import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepnet.errors import InvalidInputError, ModelFileError
+from stepnet.tables.operations import Floats, Operations, after, formula, is_operation
 
 Cells = Sequence[Any] | NDArray[np.float64]
-Floats = NDArray[np.float64]
 
 ENCODINGS = ("one_hot", "codes")
 IMPUTATIONS = ("mean", "median", "most_frequent")
@@ -38,15 +37,6 @@ def is_missing(cell: Any) -> bool:
     if isinstance(cell, str):
         return cell.strip().lower() in MISSING
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
-
-
-Operations = tuple[tuple[str, float], ...]  # on a number, one after the other
-OPERATIONS: dict[str, tuple[str, Callable[[Any, float], Any]]] = {
-    "add": ("+", operator.add),
-    "subtract": ("-", operator.sub),
-    "multiply": ("*", operator.mul),
-    "divide": ("/", operator.truediv),
-}
 
 
 @dataclass(frozen=True)
@@ -183,6 +173,15 @@ class Columns:
     def has_arithmetic(self) -> bool:
         return any(self.arithmetic)
 
+    def with_arithmetic(self, arithmetic: Sequence[Operations]) -> Columns:
+        """The same columns, with these operations on each feature."""
+        following = iter(arithmetic)
+        return Columns(
+            tuple(
+                replace(column, arithmetic=tuple(next(following) for _ in column.features)) for column in self.columns
+            )
+        )
+
     def describe(self) -> list[str]:
         """What each feature is before its operations, in words."""
         return [sentence for column in self.columns for sentence in column.describe()]
@@ -193,7 +192,7 @@ class Columns:
 
     def formulas(self) -> list[str]:
         """What the network takes of each feature, such as "(age - 40) / 12"."""
-        return [_formula(name, one) for name, one in zip(self.features, self.arithmetic, strict=True)]
+        return [formula(name, one) for name, one in zip(self.features, self.arithmetic, strict=True)]
 
     def numbers(self, cells: Mapping[Any, Cells], where: str, used: Collection[int] | None = None) -> Floats:
         """The features of every row, as the network takes them; ``used`` as for :meth:`before_operations`."""
@@ -247,37 +246,6 @@ class Columns:
             raise ModelFileError(f"the columns in the file are damaged ({error})") from error
 
 
-def after(arithmetic: Sequence[Operations], numbers: Floats) -> Floats:
-    """The numbers after the operations on each of their columns."""
-    if not any(arithmetic):
-        return numbers
-    numbers = np.array(numbers, dtype=np.float64)
-    for i, operations in enumerate(arithmetic):
-        for name, number in operations:
-            numbers[:, i] = OPERATIONS[name][1](numbers[:, i], number)
-    return numbers
-
-
-def lines_of(arithmetic: Sequence[Operations]) -> tuple[Floats, Floats]:
-    """Slope and intercept of the line that the operations on each column are, rounded."""
-    slopes, intercepts = np.ones(len(arithmetic)), np.zeros(len(arithmetic))
-    for i, operations in enumerate(arithmetic):
-        for name, number in operations:
-            apply = OPERATIONS[name][1]
-            intercepts[i] = apply(intercepts[i], number)
-            slopes[i] = slopes[i] if name in ("add", "subtract") else apply(slopes[i], number)
-    return slopes, intercepts
-
-
-def _formula(name: str, operations: Operations) -> str:
-    formula = name
-    for i, (operation, number) in enumerate(operations):
-        sign = OPERATIONS[operation][0]
-        is_sum = i > 0 and sign in "*/" and operations[i - 1][0] in ("add", "subtract")
-        formula = f"{f'({formula})' if is_sum else formula} {sign} {number:g}"
-    return formula
-
-
 def _checked(
     name: Any,
     encoding: Any,
@@ -306,7 +274,7 @@ def _checked(
     is_good &= all(isinstance(i, int) and 0 <= i < n_features for i in chosen)
     is_good &= len(operations) in (0, len(chosen)) and len(names) in (0, len(chosen))
     is_good &= all(isinstance(text, str) for text in names)
-    is_good &= all(one in OPERATIONS and _is_number(number) for each in operations for one, number in each)
+    is_good &= all(_is_number(number) and is_operation(one, number) for each in operations for one, number in each)
     if not is_good:
         raise TypeError(f"column {name!r}")
     places = None if kept is None else tuple(kept)

@@ -1,7 +1,8 @@
 """Fitted pipelines of scikit-learn as rules for columns: what their steps do to the cells of a table.
 
-A step is understood if it selects columns, imputes, encodes or scales; each of these is a rule that a model file can
-hold. The rules do the same floating-point operations as scikit-learn, so the network sees the same rows, bit by bit.
+A step is understood if it selects columns, imputes, encodes, scales or rounds to a grid; each of these is a rule that a
+model file can hold. The rules do the same floating-point operations as scikit-learn, so the network sees the same rows,
+bit by bit.
 """
 
 from __future__ import annotations
@@ -30,10 +31,12 @@ from sklearn.preprocessing import (
 from sklearn.utils.validation import check_is_fitted
 
 from stepnet.errors import InvalidInputError
-from stepnet.tables.columns import Column, Columns, Operations
+from stepnet.tables.columns import Column, Columns
+from stepnet.tables.grid import Grid
+from stepnet.tables.operations import Operations
 
 _UNDERSTOOD = (
-    "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, OneHotEncoder, OrdinalEncoder, "
+    "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Grid, SimpleImputer, OneHotEncoder, OrdinalEncoder, "
     "selections of features, ColumnTransformer, FeatureUnion, Pipeline and 'passthrough'"
 )
 _NOTHING = (("add", 0.0), ("subtract", 0.0), ("multiply", 1.0), ("divide", 1.0))  # operations that change no number
@@ -206,6 +209,15 @@ def _scaled(*operations: tuple[str, str, str]) -> Callable[[Any, Features, str],
     return rule
 
 
+def _on_grid(step: Grid, features: Features, name: str) -> Features:
+    found = []
+    for one, operations in zip(features, step.arithmetic, strict=True):
+        _require_number(step, one, name)
+        numbers = tuple(each for each in operations if each not in _NOTHING)
+        found.append(replace(one, operations=(*one.operations, *numbers)))
+    return found
+
+
 def _selected(step: Any, features: Features, name: str) -> Features:
     return [features[i] for i in np.flatnonzero(step.get_support()).tolist()]
 
@@ -315,6 +327,7 @@ _RULES: dict[Any, Callable[[Any, Features, str], Features]] = {
     MinMaxScaler: _scaled(("multiply", "scale_", ""), ("add", "min_", "")),
     MaxAbsScaler: _scaled(("divide", "scale_", "")),
     RobustScaler: _scaled(("subtract", "center_", "with_centering"), ("divide", "scale_", "with_scaling")),
+    Grid: _on_grid,
     SimpleImputer: _imputed,
     OneHotEncoder: _encoded("one_hot"),
     OrdinalEncoder: _encoded("codes"),

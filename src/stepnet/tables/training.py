@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_NUMBERS, _MOST_INTEGERS = 12, 100  # that may be classes
 _TASKS = ("classification", "regression")
-_OPTION = re.compile(r"--(drop|encode|impute|target|task|sample-weight)(?: ('[^']*'|[\w.]+))?")
+_OPTION = re.compile(r"--(drop|encode|impute|grid|target|task|sample-weight)(?: ('[^']*'|[\w.-]+))?")
 
 
 class TrainingPart(NamedTuple):
@@ -79,6 +79,7 @@ class Table:
         encode: str = "",
         impute: str | float = "",
         drop: Sequence[str] = (),
+        grid: float | None = None,
         sample_weight: str | None = None,
         task: str = "classification",
         like: Any = None,
@@ -98,6 +99,9 @@ class Table:
             error.
         drop : sequence of str
             Columns to leave out.
+        grid : float, optional
+            All features become whole numbers on a grid with steps of so many standard deviations, as :class:`Grid`
+            makes them.
         sample_weight : str, optional
             The column of row weights.
         task : "classification" or "regression"
@@ -107,7 +111,7 @@ class Table:
             answer of the estimator depends on may be missing.
         """
         raw = read_table(os.fspath(path), text=[target])
-        return cls._of(raw, target, encode, str(impute), drop, sample_weight, task, like)
+        return cls._of(raw, target, encode, str(impute), drop, grid, sample_weight, task, like)
 
     @classmethod
     def of(
@@ -118,6 +122,7 @@ class Table:
         encode: str = "",
         impute: str | float = "",
         drop: Sequence[str] = (),
+        grid: float | None = None,
         sample_weight: str | None = None,
         task: str = "classification",
         like: Any = None,
@@ -132,7 +137,7 @@ class Table:
         raw = RawTable("the data frame", cells_of(frame))
         if not raw.columns or not raw.n_rows:
             raise InvalidInputError("the data frame has no rows; it needs at least one row and column.")
-        return cls._of(raw, target, encode, str(impute), drop, sample_weight, task, like)
+        return cls._of(raw, target, encode, str(impute), drop, grid, sample_weight, task, like)
 
     @classmethod
     def _of(
@@ -142,18 +147,19 @@ class Table:
         encode: str,
         impute: str,
         drop: Sequence[str],
+        grid: float | None,
         sample_weight: str | None,
         task: str,
         like: Any,
     ) -> Table:
         if task not in _TASKS:
             raise InvalidInputError(f"task={task!r} is not known; choose 'classification' or 'regression'.")
-        if like is not None and (encode or impute or drop):
-            raise InvalidInputError("like= brings its own rules; omit encode=, impute= and drop=.")
+        if like is not None and (encode or impute or drop or grid is not None):
+            raise InvalidInputError("like= brings its own rules; omit encode=, impute=, drop= and grid=.")
         dropped = [drop] if isinstance(drop, str) else list(drop)
         try:
             if like is None:
-                part = training_part(raw, target, sample_weight, dropped, task == "regression", encode, impute)
+                part = training_part(raw, target, sample_weight, dropped, task == "regression", encode, impute, grid)
                 return cls(part.X, part.y, part.weights, part.columns, raw.path)
             y = None if target is None else targets_in(raw, target, is_number=task == "regression")
             columns = like.columns if isinstance(like, Table) else None
@@ -233,6 +239,7 @@ def training_part(
     is_number: bool,
     encode: str,
     impute: str,
+    grid: float | None = None,
 ) -> TrainingPart:
     """Features, targets and weights of a table; the rules of its columns are learned from its rows."""
     from stepnet.tables.columns import Columns
@@ -250,6 +257,12 @@ def training_part(
     columns = Columns.learn(table.columns, names, table.path, encode=encode, impute=impute)
     if len(set(columns.features)) < len(columns.features):
         raise InvalidInputError(f"{table.path}: encoded columns get names that other columns have; rename a column.")
+    if grid is not None:
+        from stepnet.tables.grid import Grid
+
+        if not (math.isfinite(grid) and grid > 0):
+            raise InvalidInputError(f"--grid {grid:g} must be a positive number of standard deviations, such as 0.25.")
+        columns = columns.with_arithmetic(Grid(grid).fit(columns.numbers(table.columns, table.path)).arithmetic)
     return TrainingPart(columns, columns.numbers(table.columns, table.path), labels, weights)
 
 

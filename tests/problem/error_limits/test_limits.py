@@ -175,11 +175,12 @@ def test_limits_are_for_classes():
 
 def test_a_statement_says_what_it_is_about():
     assert str(Statement("recall of ill", ">=", Fraction(19, 20), Fraction(39, 40))) == (
-        "recall of ill 39/40 = 97.5 %, at least 95 %"
+        "recall of ill is 39/40 = 97.5 %, at least 95 %"
     )
     assert (
-        str(Statement("precision of ill", ">=", Fraction(1, 2), None)) == "precision of ill not defined, at least 50 %"
+        str(Statement("precision of ill", ">=", Fraction(1, 2), None))
+        == "precision of ill is not defined, at least 50 %"
     )
-    assert str(Statement("false positives of ill", "<=", Fraction(20), Fraction(3), is_share=False)) == (
-        "false positives of ill 3, at most 20"
+    assert str(Statement("number of false positives of ill", "<=", Fraction(20), Fraction(3), is_share=False)) == (
+        "number of false positives of ill is 3, at most 20"
     )

@@ -75,7 +75,7 @@ class Statement:
         return self.value >= self.limit if self.relation == ">=" else self.value <= self.limit
 
     def __str__(self) -> str:
-        return f"{self.name} {self.value_in_words}, {self.demanded}"
+        return f"{self.name} is {self.value_in_words}, {self.demanded}"
 
     @property
     def value_in_words(self) -> str:

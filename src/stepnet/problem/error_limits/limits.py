@@ -100,7 +100,7 @@ class Recall(_OneClass):
     >>> limit = Recall("ill", at_least=1)
     >>> clf = StepClassifier(hidden=(1,), constraints=[limit], method="prove", random_state=0).fit(X, y)
     >>> print(clf.certificate_.limits[0])
-    recall of ill 1 = 100 %, at least 100 %
+    recall of ill is 1 = 100 %, at least 100 %
     """
 
     positive: Any = None
@@ -182,7 +182,7 @@ class FalsePositives(_OneClass):
     positive: Any = None
     at_most: Any = None
 
-    measure = "false positives"
+    measure = "number of false positives"
     relation = "<="
     limit_name = "at_most"
     is_share = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepnet.certificate.risk import Risk
 from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, TableBlock, table
 from stepnet.report.content import Report
 from stepnet.report.format import counted, number, percent
@@ -25,6 +26,10 @@ def how_good(report: Report) -> Section:
         parts[0] = _with(parts[0], "Every row counts once here; the loss of the certificate counts rows by weight.")
     if report.n_seen and report.test is not None:
         parts[-1] = _with(parts[-1], _seen(report.n_seen, report.test, report.unseen))
+    if report.certificate.limits:
+        parts.append(Part("Limits on errors", (_limits(report),)))
+    if report.risk is not None:
+        parts.append(Part("New rows", tuple(_risk(report.risk))))
     parts.append(Part("Margins", tuple(_margins(report))))
     if report.robustness is not None:
         parts.append(Part("Robustness to perturbations", tuple(_robustness(report.robustness))))
@@ -33,6 +38,22 @@ def how_good(report: Report) -> Section:
     if given == ["training"]:
         lead += " Only rows that it was not trained on show how good it is on new ones."
     return Section("good", "How good it is", lead, tuple(parts))
+
+
+def _limits(report: Report) -> TableBlock:
+    """What was demanded of the training rows, and what holds exactly."""
+    lines = [[one.name, one.demanded, one.value_in_words] for one in report.certificate.limits]
+    return table("Demanded of the training rows", ["limit", "demanded", "exact value"], lines, (0, 1, 2))
+
+
+def _risk(risk: Risk) -> Iterator[Block]:
+    yield Paragraph(
+        f"If the test rows are a random sample of those that the model will see, it makes {risk.sentence}. Each bound "
+        f"is exact (Clopper-Pearson) and holds with this confidence by itself. Rows that equal training rows are left "
+        f"out."
+    )
+    lines = [[one.name, f"{one.count} of {one.total}", one.limit] for one in risk.shares if one.total]
+    yield table("Bounds for new rows", ["share", "test rows", "all rows"], lines)
 
 
 def _with(part: Part, sentence: str) -> Part:
@@ -134,19 +155,20 @@ def _robustness(found: Robustness) -> Iterator[Block]:
     yield Paragraph(
         f"{percent(found.certified)} of {rows} are certified at radius {number(found.radius)} in {found.norm}: they "
         f"are classified correctly, and no perturbation up to this size changes that. {percent(found.right)} are "
-        "classified correctly as they are. Perturbations are measured in the units of the features, and the search for "
-        "the smallest one that matters is exact."
+        "classified correctly as they are. Perturbations are measured in the units of the features, and what is "
+        "certified is proven."
     )
     if found.n_attacked < found.n_rows:
-        why = "the time limit was reached" if found.is_out_of_time else "more would take long"
         yield Paragraph(
             f"These are {found.n_attacked} of {counted(found.n_rows, f'{found.part} row')}, evenly spread, because "
-            f"{why}; stepnet attack attacks all of them."
+            "more would take long; stepnet attack attacks all of them."
         )
     if found.n_unfinished:
         yield Paragraph(
             f"For {counted(found.n_unfinished, 'row')} the search stopped at its limit: their radius may be larger "
-            "than counted here, never smaller."
+            f"than counted here, never smaller. {percent(found.broken)} are known to be broken at radius "
+            f"{number(found.radius)}, so the certified share lies between {percent(found.certified)} and "
+            f"{percent(1 - found.broken)}."
         )
     radii = sorted({0.0, found.radius, *ticks(0.0, found.curve[-1][0] or 1.0)})
     lines = [[number(radius), percent(found.share(radius))] for radius in radii]

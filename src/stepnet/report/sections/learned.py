@@ -8,6 +8,7 @@ from stepnet.report.blocks import Block, Figure, Paragraph, Part, Section, Table
 from stepnet.report.content import Report
 from stepnet.report.format import counted, number
 from stepnet.report.learned import NeuronLayer
+from stepnet.scores.sheet import Sheet
 
 _MOST_RULES = 100
 _MOST_CELLS = 4000  # of a table of weights
@@ -30,12 +31,21 @@ def what_was_learned(report: Report) -> Section:
     rules: list[Block] = [Paragraph(_about_rules(report))]
     for layer in report.layers:
         rules += _rules(layer)
+    sheet = () if report.sheet is None else (Part("The scorecard", tuple(_sheet(report.sheet))),)
     parts = (
+        *sheet,
         Part("The network", (_network_figure(report),)),
         Part("Neurons as rules", tuple(rules)),
         Part("Features", (_feature_table(report),)),
     )
     return Section("learned", "What was learned", lead, parts)
+
+
+def _sheet(sheet: Sheet) -> Iterator[Block]:
+    yield Paragraph(sheet.verdict)
+    for one in sheet.tables:
+        yield table(one.caption, one.columns, one.lines, one.words)
+    yield Paragraph(sheet.note)
 
 
 def _network_figure(report: Report) -> Figure:

@@ -151,7 +151,8 @@ def warn_of_scales(problem: Problem, scale: Floats) -> None:
     if ratio > _APART * domain.limit:
         warnings.warn(
             f"whole weights ({domain.name}) are in the units of the features, which differ {ratio:.0f}-fold in scale: "
-            f"those with small values hardly count. Scale the features alike, or use real weights in the first layer.",
+            f"those with small values hardly count. Put the features on a grid (stepnet.Grid, fit --grid 0.25) or use "
+            f"real weights in the first layer.",
             UserWarning,
             stacklevel=2,
         )

@@ -1,0 +1,1 @@
+"""Why a row gets its answer, and what would change it."""

@@ -1,0 +1,1 @@
+"""Scorecards: rules on one feature each, points for them, and a threshold on the total."""

@@ -1,0 +1,162 @@
+"""The SELECT of a model answers as predict does, on databases, and marks every row that it is not sure of."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from exported import ACTIVATIONS, fitted, real, whole
+from stepnet import Integers, StepClassifier, StepRegressor, Table
+from stepnet.datasets import load_breast_cancer_wisconsin
+from stepnet.errors import InvalidInputError
+from stepnet.export import to_sql
+from stepnet.model.activations.argmax import ARGMAX
+from stepnet.model.activations.staircase import Staircase
+
+duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+
+NETWORKS = {
+    "one neuron": lambda rng: (real(rng, 1, 3),),
+    "real": lambda rng: (real(rng, 5, 3), real(rng, 1, 5)),
+    "ternary": lambda rng: (whole(rng, 40, 3), whole(rng, 1, 40)),
+    "deep": lambda rng: (real(rng, 6, 3), real(rng, 4, 6), real(rng, 1, 4)),
+    "argmax": lambda rng: (real(rng, 6, 3), real(rng, 3, 6, ARGMAX)),
+    "ordinal": lambda rng: (real(rng, 5, 3), real(rng, 1, 5, Staircase((0.0, 1.0, 2.0)))),
+} | {
+    name: lambda rng, a=activation: (real(rng, 4, 3, a), real(rng, 4, 4, a), whole(rng, 1, 4))
+    for name, activation in ACTIVATIONS.items()
+}
+
+
+def on_sqlite(sql, frame):
+    database = sqlite3.connect(":memory:")
+    names = ", ".join('"' + str(name).replace('"', '""') + '"' for name in frame.columns)
+    database.execute(f"CREATE TABLE data ({names})")
+    marks = ", ".join("?" * frame.shape[1])
+    database.executemany(f"INSERT INTO data VALUES ({marks})", frame.astype(object).to_numpy().tolist())
+    found = pd.DataFrame(database.execute(sql).fetchall())
+    database.close()
+    return found
+
+
+def on_duckdb(sql, frame):
+    database = duckdb.connect()
+    database.register("data", frame)
+    found = pd.DataFrame(database.execute(sql).fetchall())
+    database.close()
+    return found
+
+
+DATABASES = {"sqlite": on_sqlite, "duckdb": on_duckdb}
+
+
+def near_thresholds(rng, network, n_rows):
+    """Rows around hyperplanes of the first layer: at distances from 1e-16 to 1, relative to their size."""
+    first = network.layers[0]
+    rows = rng.normal(0, 2, (n_rows, first.n_inputs))
+    ends = first.thresholds.reshape(first.width, -1)
+    neurons = rng.integers(0, first.width, n_rows)
+    weights, chosen = first.weights[neurons], ends[neurons, rng.integers(0, ends.shape[1], n_rows)]
+    lengths = np.maximum((weights**2).sum(axis=1), 1e-30)
+    onto = rows - (((rows * weights).sum(axis=1) - chosen) / lengths)[:, None] * weights
+    away = rng.choice([-1, 1], n_rows) * 10.0 ** rng.uniform(-16, 0, n_rows)
+    return onto + (away / np.sqrt(lengths))[:, None] * weights
+
+
+def compare(model, sql, run, rows, names=None):
+    """How many rows have another answer, of those not in doubt; how many are in doubt."""
+    frame = pd.DataFrame(rows, columns=names or [f"x{i}" for i in range(rows.shape[1])])
+    found = run(sql, frame)
+    is_sure = found[1].to_numpy(dtype=bool) == False  # noqa: E712
+    return int((found[0].to_numpy() != model.predict(rows))[is_sure].sum()), int((~is_sure).sum())
+
+
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_rows_that_are_not_in_doubt_have_the_answers_of_predict(name, database):
+    rng = np.random.default_rng(len(name))
+    model = fitted(*NETWORKS[name](rng))
+    rows = np.vstack([rng.normal(0, 2, (100, 3)), near_thresholds(rng, model.network_, 300)])
+    differing, doubtful = compare(model, to_sql(model, dialect=database, columns="all"), DATABASES[database], rows)
+    assert differing == 0
+    assert doubtful < 80
+
+
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_integers_are_exact_also_at_thresholds(name, database):
+    rng = np.random.default_rng(len(name))
+    first, *above = NETWORKS[name](rng)
+    rows = rng.integers(-20, 21, (300, 3)).astype(float)
+    if first.activation != ARGMAX:  # thresholds that rows hit exactly
+        hit = np.sort(rows[: first.thresholds.size] @ first.weights.T, axis=0)[: first.thresholds.size].diagonal()
+        ends = np.resize(hit, first.thresholds.shape)
+        first = first.with_(first.weights, np.sort(ends, axis=-1) if ends.ndim > 1 else ends)
+    model = fitted(first, *above)
+    sql = to_sql(model, dialect=database, inputs="integers", columns="all")
+    assert compare(model, sql, DATABASES[database], rows) == (0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("database", DATABASES)
+def test_of_100_000_rows_of_a_learned_network_no_answer_differs(database):
+    data = load_breast_cancer_wisconsin()
+    model = StepClassifier(25, random_state=0).fit(data.data, data.target)
+    rng = np.random.default_rng(0)
+    whole_rows = rng.integers(1, 11, (50_000, 9)).astype(float)
+    sql = to_sql(model, dialect=database, inputs="integers", columns="all")
+    assert compare(model, sql, DATABASES[database], whole_rows) == (0, 0)
+    rows = near_thresholds(rng, model.network_, 50_000)
+    differing, doubtful = compare(model, to_sql(model, dialect=database, columns="all"), DATABASES[database], rows)
+    assert differing == 0
+    assert doubtful < 5000
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_text_and_missing_cells_follow_the_rules_of_the_model(database, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("colour,size,y\n" + "red,1,a\nblue,2,b\ngreen,,a\nred,4,b\n,3,b\nblue,1,a\n" * 3)
+    for encode in ("one_hot", "codes"):
+        table = Table.read(path, "y", encode=encode, impute="median")
+        model = StepClassifier(3, random_state=0).fit(table.X, table.y)
+        model.columns_ = table.columns
+        frame = pd.DataFrame({"colour": ["red", "blue", None, "pink", "NA", " green "], "size": [1, None, 3, 4, 5, 6]})
+        found = DATABASES[database](to_sql(model, dialect=database, columns="all"), frame)
+        known = frame.drop(index=3).replace({np.nan: None})
+        cells = {name: known[name].tolist() for name in known}
+        expected = model.predict(table.columns.numbers(cells, "here"))
+        assert found[0].drop(index=3).tolist() == expected.tolist()
+        assert pd.isna(found[0][3])
+        assert pd.isna(found[1][3])
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_names_and_classes_are_quoted_and_kept_columns_come_first(database):
+    X = pd.DataFrame({'a "b"': [0, 1, 2, 3], "select": [0, 0, 1, 1]})
+    model = StepClassifier(1, method="prove").fit(X, ["it's", "it's", 'a "b"', 'a "b"'])
+    sql = to_sql(model, dialect=database, keep=["row; --"])
+    found = DATABASES[database](sql, X.assign(**{"row; --": [10, 11, 12, 13]}))
+    assert found[0].tolist() == [10, 11, 12, 13]
+    assert found[1].tolist() == model.predict(X).tolist()
+
+
+def test_numbers_are_those_of_predict_up_to_rounding():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = StepRegressor(4, random_state=0).fit(X, X[:, 0] - X[:, 1])
+    for database, run in DATABASES.items():
+        found = run(to_sql(model, dialect=database, columns="all"), pd.DataFrame(X, columns=["x0", "x1"]))
+        assert found[0].to_numpy(float) == pytest.approx(model.predict(X), abs=1e-12)
+
+
+def test_every_dialect_is_written_and_unknown_ones_are_refused():
+    model = StepClassifier(2, method="prove", weights=Integers(2)).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    for dialect in ("ansi", "sqlite", "duckdb", "postgres", "bigquery"):
+        text = to_sql(model, dialect=dialect, table="my_table")
+        assert "FROM my_table" in text
+        assert text.count("SELECT") >= 4
+    with pytest.raises(InvalidInputError, match="dialect='mysql' is not known; choose one of ansi"):
+        to_sql(model, dialect="mysql")
+    with pytest.raises(InvalidInputError, match="inputs='bits' is not known for SQL"):
+        to_sql(model, inputs="bits")
