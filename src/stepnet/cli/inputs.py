@@ -68,6 +68,10 @@ def targets_for(estimator: Any, table: RawTable, target: str) -> Any:
     return targets_in(table, target, is_number=is_regressor(estimator))
 
 
+def probability_of(text: str) -> str | None:
+    return None if text == "none" else text
+
+
 def require_two_classes(labels: Any, command: str) -> None:
     n_classes = len(set(labels.tolist()))
     if n_classes > 2:

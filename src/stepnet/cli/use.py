@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -131,15 +130,20 @@ def attack(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="CSV file for the perturbed rows.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Plot of the certified share over the radius.")] = None,
+    decide: Annotated[
+        bool, typer.Option("--decide", help="Only decide the one --radius given, which is easier.")
+    ] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds for all rows; those left open get intervals. Default: none.")
+    ] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = 1,
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find for every row the smallest perturbation that changes the model's prediction, exact."""
+    """Find for every row the smallest perturbation that changes the model's prediction, or an interval for it."""
     import numpy as np
 
     from stepnet.cli.attacks import draw, radii_shown, table_of_shares, write_csv
-    from stepnet.runtime.view import showing
     from stepnet.uncertainty.attack import attack_before
 
     check_order(model, data, "attack MODEL DATA")
@@ -147,11 +151,14 @@ def attack(
     check_plot(plot)
     if any(not np.isfinite(one) or one < 0 for one in radius or []):
         raise InvalidInputError(f"--radius {radius} must be non-negative numbers.")
+    if decide and len(radius or []) != 1:
+        raise InvalidInputError("--decide needs one --radius: the one to decide.")
     table = read(data, target)
     classifier, rows = loaded(model, table, (target,), is_attacked=True)
     labels = table.labels(target) if target else None
-    with showing(math.inf, f"attacking {len(rows.X)} rows"):
-        found = attack_before(classifier, rows.before, labels, norm=norm, n_jobs=n_jobs)
+    wanted = radius[0] if decide and radius else None
+    limits: Any = {"radius": wanted, "time_limit": time_limit, "n_jobs": n_jobs, "verbose": 1}
+    found = attack_before(classifier, rows.before, labels, norm=norm, **limits)
     lines = [table_of_shares(found, radius or [])]
     if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
         lines.append("features that encode text are perturbed like numbers, as far as all others")
@@ -161,8 +168,18 @@ def attack(
     if plot is not None:
         draw(found, norm, plot)
         lines.append(f"plot written to {plot}")
-    shares = [{"radius": one, "certified": found.certified(one)} for one in radii_shown(found, radius or [])]
-    facts = {"norm": norm, "shares": shares, "radii": found.radii, "are_complete": found.are_complete}
+    shares = [
+        {"radius": one, "certified": found.certified(one), "broken": found.broken(one)}
+        for one in radii_shown(found, radius or [])
+    ]
+    facts = {
+        "norm": norm,
+        "shares": shares,
+        "radii": found.radii,
+        "sizes": found.sizes,
+        "are_complete": found.are_complete,
+        "stop_reason": found.stop_reason,
+    }
     say("\n".join(lines), facts, as_json=as_json)
 
 
