@@ -26,6 +26,7 @@ from stepnet.uncertainty.relaxation import Relaxation, Solution, branching_order
 
 _NUDGES = (1e-9, 1e-8, 1e-7, 1e-6)  # of the radius: how far inside its sides an attack is placed
 _SAFETY = 1e-12  # relative, subtracted from distances for rounding
+_SURE = 1e-9  # how much more than all of its bound a bit must take
 _MOST_PROBES = 150  # bits whose both values are tried at a node
 _WHOLE = 1e-6  # bits this close to 0 or 1 are taken for that
 
@@ -185,6 +186,14 @@ class Decision:
         is_loose = low[free] < high[free]
         if not is_loose.any():
             self._end(low)
+            return
+        low, high = low.copy(), high.copy()
+        # With the same multipliers, a bit that is the other way takes so much off the bound that nothing is left.
+        forced = is_loose & (np.abs(found.slopes) > (found.bound + _SURE) * (1 + _SURE))
+        low[free[forced]] = high[free[forced]] = found.slopes[forced] > 0
+        is_loose &= ~forced
+        if not is_loose.any():
+            self._push(number, min(bound, found.bound), low, high)
             return
         if found.bits is None:
             chosen = free[is_loose][0]

@@ -43,6 +43,7 @@ class Solution(NamedTuple):
     u: Floats | None
     bits: Floats | None  # of the free bits
     pulls: Floats  # of the free bits: what the value hangs on
+    slopes: Floats  # of the free bits: what the bound loses if they are the other way
 
 
 class Relaxation:
@@ -192,24 +193,24 @@ class Relaxation:
     def _solved(self, least: Floats, most: Floats) -> Solution:
         self.solver.run()
         status = self.solver.getModelStatus()
-        n_rows = len(self.b)
+        n_rows, none = len(self.b), np.zeros(len(self.free))
         if status == highspy.HighsModelStatus.kInfeasible:
             _, has_ray, ray = self.solver.getDualRay()
             multipliers = np.maximum(np.array(ray)[:n_rows], 0.0) if has_ray else np.zeros(n_rows)
             largest = float(multipliers.max(initial=0.0))
             bound = self._bound(multipliers / largest, least, most, 0.0)[0] if largest > 0 else np.inf
-            return Solution(-np.inf if bound < 0 else np.inf, None, None, np.zeros(len(self.free)))
+            return Solution(-np.inf if bound < 0 else np.inf, None, None, none, none)
         if status != highspy.HighsModelStatus.kOptimal:
-            return Solution(np.inf, None, None, np.zeros(len(self.free)))
+            return Solution(np.inf, None, None, none, none)
         solution = self.solver.getSolution()
         x = np.array(solution.col_value)
         multipliers = np.maximum(np.array(solution.row_dual)[:n_rows], 0.0)
-        bound, pulls = self._bound(multipliers, least, most, 1.0)
+        bound, pulls, slopes = self._bound(multipliers, least, most, 1.0)
         u = x[: self.n] - x[self.n : self.n_u] if self.is_split else x[: self.n_u]
-        return Solution(bound, u, x[self.n_u :], pulls)
+        return Solution(bound, u, x[self.n_u :], pulls, slopes)
 
-    def _bound(self, multipliers: Floats, least: Floats, most: Floats, share: float) -> tuple[float, Floats]:
-        """The largest (share · c + Aᵀλ)·x - λ·b, rounded up, and for each bit the sum of the sizes of its terms."""
+    def _bound(self, multipliers: Floats, least: Floats, most: Floats, share: float) -> tuple[float, Floats, Floats]:
+        """The largest (share · c + Aᵀλ)·x - λ·b, rounded up; for each bit the sum of the sizes of its terms, and it."""
         used = np.flatnonzero(multipliers)
         few = multipliers[used]
         g_u, g_b = few @ self.A_u[used], few @ self.A_b[used]
@@ -218,7 +219,7 @@ class Relaxation:
         value = self._support(g_u) + np.maximum(g_b * least, g_b * most).sum() - few @ self.b[used]
         value += share * self.offset
         size = few @ np.abs(self.A_u[used]).sum(axis=1) + sizes_b.sum() + few @ np.abs(self.b[used])
-        return float(value + self.rounding * (size + share * self.offset_size)), sizes_b
+        return float(value + self.rounding * (size + share * self.offset_size)), sizes_b, g_b
 
     def _support(self, g: Floats) -> float:
         """The largest g·u in the unit ball and the ranges, or a little more."""
