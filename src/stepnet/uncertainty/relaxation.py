@@ -33,7 +33,7 @@ from stepnet.uncertainty.hyperplanes import Hyperplanes, Sides
 _LOOSE = 1e-12  # relative to the size of a row
 _UNIT = 2.0**-52
 _MOST_CUTS = 150
-_ROUNDS, _OUTSIDE = 6, 1e-7  # cuts of a round norm at a node, and how far outside it a point is not worth a cut
+_ROUNDS, _OUTSIDE = 1, 1e-7  # cuts of a round norm at a node, and how far outside it a point is not worth a cut
 
 
 class Solution(NamedTuple):
@@ -179,14 +179,14 @@ class Relaxation:
             self.solver.setOptionValue(name, value)
         self.solver.passModel(lp)
 
-    def solve(self, low: Sides, high: Sides) -> Solution:
+    def solve(self, low: Sides, high: Sides, n_rounds: int = _ROUNDS) -> Solution:
         """The value of the relaxation where bits are between ``low`` and ``high``."""
         least, most = low[self.free].astype(np.float64), high[self.free].astype(np.float64)
         columns = np.arange(self.n_u, self.n_u + len(self.free), dtype=np.int32)
         self.solver.changeColsBounds(len(columns), columns, least, most)
-        for _ in range(_ROUNDS):
+        for _ in range(n_rounds):
             found = self._solved(least, most)
-            if found.u is None or not self._cut(found.u):
+            if found.bound < 0 or found.u is None or not self._cut(found.u):
                 break
         return found
 
