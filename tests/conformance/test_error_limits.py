@@ -123,7 +123,7 @@ def test_every_way_finds_the_optimum_of_brute_force_for_more_neurons(way, d, see
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_program_as_printed_claims_nothing_false(case):
-    """Its margin is one-sided, so that it may miss the best network; its bound holds, and its network meets the limits."""
+    """Its margin is one-sided, so it may miss the best network; its bound holds, and its network meets the limits."""
     optimum = optimum_of(case, 1, 0)
     certificate, _ = solve(problem_of(case, 1, 0), Exact(formulation="paper", search_share=0.0), time_limit=1000.0)
     assert certificate.bound <= optimum <= certificate.loss
