@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from stepnet.uncertainty.attack import certified_radius as certified_radius
     from stepnet.uncertainty.ball import Ball as Ball
     from stepnet.uncertainty.polyhedron import Polyhedron as Polyhedron
+    from stepnet.vnnlib.check import check as check
 
 # Names are imported when first used: `import stepnet` costs nothing, the command line starts fast.
 _WHERE = {
@@ -95,6 +96,7 @@ _WHERE = {
     "StepRegressor": "stepnet.estimators.step_regressor",
     "StepScoreClassifier": "stepnet.estimators.step_score",
     "Table": "stepnet.tables.training",
+    "check": "stepnet.vnnlib.check",
     "counterfactual": "stepnet.reasons.counterfactual",
     "explain": "stepnet.reasons.explanation",
     "importance": "stepnet.reasons.importance",

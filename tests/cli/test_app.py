@@ -163,7 +163,10 @@ BAD = {
     ),
     "model": (["predict", "damaged.json", "xor.csv"], "damaged"),
     "no model": (["predict", "none.json", "xor.csv"], "cannot read"),
-    "format": (["export", "xor.csv", "--target", "mood", "--to", "pdf"], "choose c, onnx, json, rules, mps, lp"),
+    "format": (
+        ["export", "xor.csv", "--target", "mood", "--to", "pdf"],
+        "choose c, onnx, json, rules, sql, html, tex, markdown, mps, lp",
+    ),
     "no features": (["fit", "only.csv", "--target", "y"], "no column beside y"),
     "negative weights": (
         ["fit", "minus.csv", "--target", "y", "--sample-weight", "w"],
@@ -296,10 +299,22 @@ def test_attack_shows_writes_and_draws(xor):
     assert "0.1    100.0 %" in result.stdout
     assert "9      0.0 %" in result.stdout
     lines = (xor / "perturbed.csv").read_text().splitlines()
-    assert lines[0] == "radius,size,prediction,rain,sun"
-    assert [line.split(",")[2] for line in lines[1:]] == ["wild", "calm", "calm", "wild"]
+    assert lines[0] == "radius,size,complete,prediction,rain,sun"
+    assert [line.split(",")[3] for line in lines[1:]] == ["wild", "calm", "calm", "wild"]
+    assert {line.split(",")[2] for line in lines[1:]} == {"True"}
     assert (xor / "shares.png").stat().st_size > 1000
-    for bad, word in {("--norm", "l5"): "'linf'", ("--radius", "-1"): "non-negative"}.items():
+    one = stepnet("attack", "m.json", "xor.csv", "--radius", "0.1", "--decide", "--json", cwd=xor)
+    assert json.loads(one.stdout)["shares"] == [{"radius": 0.1, "certified": 1.0, "broken": 0.0}]
+    late = stepnet("attack", "m.json", "xor.csv", "--radius", "0.1", "--time-limit", "1e-9", cwd=xor)
+    assert "4 rows reached the time limit: their radius lies in an interval" in late.stdout
+    assert "0.1      0.0 %      0.0 %    100.0 %" in late.stdout
+    bad_calls = {
+        ("--norm", "l5"): "'linf'",
+        ("--radius", "-1"): "non-negative",
+        ("--decide",): "one --radius",
+        ("--time-limit", "0"): "positive",
+    }
+    for bad, word in bad_calls.items():
         result = stepnet("attack", "m.json", "xor.csv", *bad, cwd=xor)
         assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
         assert word in result.stderr

@@ -46,11 +46,14 @@ def test_a_pattern_of_files_is_fitted_predicted_and_verified_in_blocks(folder):
     answers = {}
     for name, data in (("blocks", f"{parts}/*.parquet"), ("whole", folder / "whole.parquet")):
         for ending in ("csv", "parquet"):
-            out = folder / f"{name}.{ending}"
+            out = folder / f"answers of {name}.{ending}"
             done = stepnet("predict", model, data, "--out", out)
             assert "1200 predictions written" in done.stdout, done.stderr
-        answers[name] = (folder / f"{name}.csv").read_text()
-        assert parquet.read_table(folder / f"{name}.parquet")["prediction"].to_pylist() == answers[name].split()[1:]
+        answers[name] = (folder / f"answers of {name}.csv").read_text()
+        assert (
+            parquet.read_table(folder / f"answers of {name}.parquet")["prediction"].to_pylist()
+            == answers[name].split()[1:]
+        )
     assert answers["blocks"] == answers["whole"]
     done = stepnet("verify", model, folder / "whole.parquet", "--target", "y", "--json")  # in memory
     assert json.loads(done.stdout)["holds"], done.stderr

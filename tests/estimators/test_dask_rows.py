@@ -72,6 +72,7 @@ def test_statistics_are_the_same_in_whatever_partitions():
 
 def test_many_rows_are_learned_in_several_places(monkeypatch):
     monkeypatch.setattr(dask_rows, "_TOGETHER", 1_000)
+    monkeypatch.setattr(dask_rows, "_ROUNDS", 4)
     X, y, weights = made()
     parts = collections(X, y, weights, 500)
     one, two = StepClassifier(**QUICK).fit(*parts), StepClassifier(**QUICK).fit(*parts)
@@ -104,6 +105,7 @@ def test_partial_fit_works_inside_incremental():
 def test_the_number_of_workers_and_a_lost_one_do_not_change_the_network(monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(dask_rows, "_TOGETHER", 1_000)
+    monkeypatch.setattr(dask_rows, "_ROUNDS", 4)
     X, y, weights = made()
     networks = []
     for n_workers, is_killed in ((1, False), (2, True)):

@@ -283,3 +283,24 @@ def test_hashes_of_many_rows_go_to_files_and_find_the_same_groups(monkeypatch):
     assert found[0].n_distinct == found[1].n_distinct == len(np.unique(wholes))
     assert np.array_equal(found[0].suspects, np.sort(found[1].suspects))
     assert found[0].n_suspects == found[1].n_suspects
+
+
+def test_rows_are_separated_by_looking_closely_at_a_core_of_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 3))
+    y = (X @ [1.0, 2.0, -1.0] > 0.1).astype(int)
+    rows = blocks(4, X, y)
+    clf = StepClassifier(hidden=(), method="prove", random_state=0, time_limit=30).fit(rows)
+    assert clf.certificate_.status == "OPTIMAL"
+    assert clf.certificate_.loss == 0
+    assert clf.certificate_.total_weight == 20_000
+    assert clf.verify(rows)
+    assert clf.score(X, y) == 1.0
+
+
+def test_a_bound_of_the_core_holds_for_all_rows():
+    X, y = np.repeat([[0.0], [1.0], [2.0], [3.0]], 50, axis=0), np.repeat([0, 1, 0, 1], 50)
+    clf = StepClassifier(hidden=(), method="prove", random_state=0, time_limit=30).fit(blocks(3, X, y))
+    assert (clf.certificate_.loss, clf.certificate_.bound, clf.certificate_.status) == (50, 50, "OPTIMAL")
+    with pytest.raises(NotAcceptedError, match="takes two classes and loss='misclassified'"):
+        StepRegressor(hidden=(1,), method="prove").fit(blocks(3, X, y.astype(float)))

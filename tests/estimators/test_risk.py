@@ -59,7 +59,7 @@ def test_training_rows_are_refused_dropped_or_kept_also_from_a_file(model: Any, 
 
 def test_a_kept_bound_is_a_line_of_the_certificate(model: Any, tmp_path: Path) -> None:
     clf, X, y = model
-    assert "new rows" not in str(clf.certificate_)
+    assert clf.certificate_.new_rows == ""
     copy = load_again(clf, tmp_path)
     risk = copy.risk(X, y, keep=True)
     assert f"  new rows {risk.sentence}" in str(copy.certificate_)
@@ -82,6 +82,14 @@ def test_wrong_rows_are_refused_in_words(model: Any) -> None:
         clf.risk(X, y, groups=["a"])
     with pytest.raises(InvalidInputError, match="repeated='hide' is not known"):
         clf.risk(X, y, repeated="hide")
+
+
+def test_a_model_knows_the_rows_of_all_batches() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    clf = StepClassifier(hidden=(2,), random_state=0).partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
+    assert clf.row_prints_.know(X).all()
+    assert not clf.row_prints_.know(X + 1).any()
 
 
 def test_of_many_rows_the_smallest_hashes_are_kept_and_no_other_row_is_called_known() -> None:

@@ -11,9 +11,9 @@ import pytest
 from exported import fitted, real, whole
 from report.test_browser import AXE, DARK, LIGHT, RUN_AXE, browse, needs_axe
 from report.test_browser import pytestmark as needs_chromium
-from stepnet import StepClassifier, StepRegressor, Table
+from stepnet import StepClassifier, StepRegressor, Table, load, save
 from stepnet.datasets import load_breast_cancer_wisconsin
-from stepnet.errors import InvalidInputError
+from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.export import to_html
 from stepnet.model.activations.argmax import ARGMAX
 from stepnet.model.activations.staircase import SIGN, Staircase
@@ -68,6 +68,21 @@ def test_fields_have_the_ranges_of_the_training_rows():
     assert '<label for="field-0">clump_<wbr>thickness</label>' in page
     assert "http://" not in page
     assert "https://" not in page
+
+
+def test_ranges_are_kept_in_model_files(tmp_path):
+    model, _ = cancer()
+    save(model, tmp_path / "model.json")
+    assert load(tmp_path / "model.json").ranges_ == model.ranges_ == ((1.0, 10.0, True),) * 9
+    assert to_html(load(tmp_path / "model.json")) == to_html(model)
+    content = json.loads((tmp_path / "model.json").read_text())
+    del content["ranges"]  # as in files of earlier versions
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    assert "1 to 10" not in to_html(load(tmp_path / "old.json"))
+    content["ranges"] = [[2, 1, True]] * 9
+    (tmp_path / "damaged.json").write_text(json.dumps(content))
+    with pytest.raises(ModelFileError, match="the ranges do not match the features"):
+        load(tmp_path / "damaged.json")
 
 
 def test_text_columns_become_choices_and_names_are_escaped(tmp_path):

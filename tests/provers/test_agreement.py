@@ -1,4 +1,4 @@
-"""Independent ways to an optimum agree: cells, sat, one_neuron, gates and brute force."""
+"""Independent ways to an optimum agree: cells, cones, sat, one_neuron, gates and brute force."""
 
 import pytest
 

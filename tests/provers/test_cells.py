@@ -13,8 +13,9 @@ from stepnet.methods.exact import Exact
 from stepnet.methods.run import Run
 from stepnet.problem.dataset import Dataset
 from stepnet.provers.bits import largest
-from stepnet.provers.cells import Cells, _dimension
+from stepnet.provers.cells import Cells
 from stepnet.provers.correct_sets import correct_sets, exact_signs, independent_axes, sign_patterns
+from stepnet.provers.merged_rows import dimension
 from stepnet.provers.oracle import Neuron, Oracle, integer_rows
 from stepnet.provers.use import Use
 from stepnet.runtime.limits import Budget
@@ -176,8 +177,8 @@ def test_the_dimension_is_that_of_all_rows_not_of_the_first():
         Dataset(X[::-1], np.arange(200) % 2, np.ones(200)),
         Dataset(X, np.arange(200) % 2, np.ones(200)),
     )
-    assert _dimension(last_first) == _dimension(first_last) == 6
-    assert _dimension(Dataset(X[:-6], np.arange(194) % 2, np.ones(194))) == 1
+    assert dimension(last_first, 6) == dimension(first_last, 6) == 6
+    assert dimension(Dataset(X[:-6], np.arange(194) % 2, np.ones(194)), 6) == 1
 
 
 def test_equal_rows_of_both_classes_cost_the_lighter_class():

@@ -111,12 +111,13 @@ def test_certified_rows_are_right_within_the_radius(report):
 def test_rows_beyond_the_cap_are_not_attacked_and_the_report_says_so(monkeypatch):
     monkeypatch.setattr(robustness_module, "MOST_ROWS", 2)
     found = Report.of(xor(), None, (SQUARE, [0, 1, 1, 0]), radius=0.1).robustness
-    assert (found.n_attacked, found.n_rows, found.is_out_of_time) == (2, 4, False)
+    assert (found.n_attacked, found.n_rows, found.n_unfinished) == (2, 4, 0)
     monkeypatch.setattr(robustness_module, "MOST_ROWS", 200)
-    monkeypatch.setattr(robustness_module, "MOST_SECONDS", -1.0)
+    monkeypatch.setattr(robustness_module, "MOST_SECONDS", 1e-9)
     rows = np.repeat(SQUARE, 3, axis=0)
     found = Report.of(xor(), None, (rows, np.repeat([0, 1, 1, 0], 3)), radius=0.1).robustness
-    assert (found.n_attacked, found.n_rows, found.is_out_of_time) == (1, 12, True)
+    assert (found.n_attacked, found.n_rows, found.n_unfinished) == (12, 12, 12)
+    assert (found.certified, found.broken) == (0.0, 0.0)
 
 
 def test_the_trace_is_that_of_the_estimator(report):

@@ -134,6 +134,22 @@ class ScorecardBoxes(Evidence):
 
 
 @dataclass(frozen=True)
+class OfCones(Evidence):
+    """Branch and bound over cones of neurons, in floats with proven bounds on their errors."""
+
+    cones: int
+
+    kind = "cones"
+
+    def __str__(self) -> str:
+        return f"branch and bound over {counted(self.cones, 'cone')} of neurons, with bounds on all rounding"
+
+    @property
+    def claimed_by(self) -> str:
+        return "stepnet's branch and bound"
+
+
+@dataclass(frozen=True)
 class BranchAndBound(Evidence):
     """A solver's bound on the programs of a formulation."""
 
@@ -238,7 +254,7 @@ class Stated(Evidence):
 _KINDS: dict[str, type[Evidence]] = {
     one.kind: one
     for one in (
-        Trivial, Conflicts, Refutations, SetCover, Enumeration, ScorecardBoxes, BranchAndBound, OfMasters,
+        Trivial, Conflicts, Refutations, SetCover, Enumeration, OfCones, ScorecardBoxes, BranchAndBound, OfMasters,
         OfFreeProblem, Subset, CarriedOver, Stated,
     )
 }  # fmt: skip

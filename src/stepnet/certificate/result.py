@@ -34,6 +34,7 @@ class Result:
     points: Points = field(default=(), repr=False)  # the trace in short, including the runs that this one resumes
     plan: Any = field(default=None, repr=False)  # what the method planned to do
     is_learned: bool = False  # trained for new rows, not for the smallest loss
+    reached: tuple[str, ...] = ()  # the exact methods in the order of their turns, and what was known after each
 
 
 def points_of(trace: Sequence[Progress]) -> Points:

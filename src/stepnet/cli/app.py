@@ -45,6 +45,7 @@ for command in (
     train.tradeoff,
     use.verify,
     use.attack,
+    use.check,
     why.explain,
     why.counterfactual,
     risks.risk,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stepnet.cli.inputs import check_order, check_writable, read
+from stepnet.cli.inputs import check_order, check_writable, model_in, read
 from stepnet.errors import InvalidInputError, StepnetError
 from stepnet.tables.training import features_of
 
@@ -55,7 +55,6 @@ def export_model(
     statement: Statement | None = None,
 ) -> None:
     """Write a model for another program or for people; with ``check``, only if it predicts the same on that table."""
-    from stepnet import load
     from stepnet.export import size_of
     from stepnet.export.described import COLUMNS
     from stepnet.runtime.files import write_atomically
@@ -66,7 +65,7 @@ def export_model(
     if columns not in COLUMNS:
         raise InvalidInputError(f"--columns {columns} is not known; choose used or all.")
     check_order(model, check, f"export MODEL --to {to} --check DATA")
-    estimator = load(model)
+    estimator = model_in(model)
     path = out or Path(model.stem + ENDINGS[to])
     check_writable(path)
     if path.exists() and path.samefile(model):
@@ -75,7 +74,8 @@ def export_model(
     checked = "" if check is None else _checked(estimator, content, to, check)
     write_atomically(path, content)
     size = len(content if isinstance(content, bytes) else content.encode())
-    print(f"{path}: {type(estimator).__name__} as {to}, {size:,} bytes")
+    kind = type(estimator).__name__ if hasattr(estimator, "certificate_") else "network"
+    print(f"{path}: {kind} as {to}, {size:,} bytes")
     if to == "c":
         print(size_of(estimator, inputs, columns))
     if checked:

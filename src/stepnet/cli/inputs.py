@@ -68,6 +68,10 @@ def targets_for(estimator: Any, table: RawTable, target: str) -> Any:
     return targets_in(table, target, is_number=is_regressor(estimator))
 
 
+def probability_of(text: str) -> str | None:
+    return None if text == "none" else text
+
+
 def require_two_classes(labels: Any, command: str) -> None:
     n_classes = len(set(labels.tolist()))
     if n_classes > 2:
@@ -89,11 +93,29 @@ def _is_model(path: Path) -> bool:
         return False
 
 
-def loaded(model: Path, table: RawTable, others: Collection[str | None] = ()) -> tuple[Any, ModelRows]:
-    """A model, and the rows of a table as it expects them."""
+def model_in(path: Path) -> Any:
+    """A model that fit wrote, or the network of an ONNX or exported JSON file."""
     from stepnet import load
+    from stepnet.cli.output import complain
+    from stepnet.model.foreign.given import given_model
 
-    estimator = load(model)
+    given = given_model(path)
+    if given is None:
+        return load(path)
+    for note in given.notes:
+        complain(f"the network differs from {path}: {note}.")
+    return given
+
+
+def loaded(
+    model: Path, table: RawTable, others: Collection[str | None] = (), *, is_attacked: bool = False
+) -> tuple[Any, ModelRows]:
+    """A model, and the rows of a table as it expects them; attacked ones answer with classes."""
+    from stepnet.model.foreign.given import GivenModel
+
+    estimator = model_in(model)
+    if is_attacked and isinstance(estimator, GivenModel):
+        estimator = estimator.as_classifier()
     rows = features_of(estimator, table, others)
     estimator = without_names(estimator)  # the rows are plain arrays, already in the right order
     estimator.columns_ = rows.columns  # messages and constraints refer to their names

@@ -13,6 +13,9 @@ Data = Annotated[
     Path, typer.Argument(metavar="DATA", help="CSV (also .gz, .bz2, .xz, .zip) or Parquet file with a header.")
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote.")]
+AnyModel = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote, an exported network, or an ONNX file.")
+]
 TrainingData = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="The training data of the model.")]
 Target = Annotated[str, typer.Option(help="Column with the classes or numbers to predict.")]
 TrueTarget = Annotated[str, typer.Option(help="Column with the classes or numbers.")]
@@ -46,6 +49,7 @@ ClassWeight = Annotated[
     list[str] | None,
     typer.Option(help="balanced, or CLASS=NUMBER, the weight of a class (default 1); may be repeated."),
 ]
+Probability = Annotated[str, typer.Option(help="How values become probabilities: auto, sigmoid, isotonic or none.")]
 Sparsity = Annotated[str, typer.Option(help="Most non-zero weights: 20 in total, 15,5 by layer, or fewest.")]
 Raises = Annotated[list[str] | None, typer.Option(help="Column that may only raise the score; may be repeated.")]
 Lowers = Annotated[list[str] | None, typer.Option(help="Column that may only lower the score; may be repeated.")]
@@ -57,7 +61,9 @@ ConstraintTexts = Annotated[
         "\"Parity(by='sex', within=0.03)\"; may be repeated.",
     ),
 ]
-FormulationName = Annotated[str, typer.Option(help="auto, one_neuron, cells, sat, gates, tight, bilinear or paper.")]
+FormulationName = Annotated[
+    str, typer.Option(help="auto, one_neuron, cells, cones, sat, gates, tight, bilinear or paper.")
+]
 ProgramName = Annotated[str, typer.Option("--formulation", help="gates, tight or paper.")]
 Solver = Annotated[str, typer.Option(help="auto, highs, scip, gurobi or cpsat.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds.")]
@@ -67,6 +73,9 @@ Memory = Annotated[
     typer.Option(
         help="Memory to use, such as 1GB; rows that do not fit, and patterns such as 'a/*.parquet', are read in blocks."
     ),
+]
+Dask = Annotated[
+    str, typer.Option("--dask", help="Address of a Dask scheduler whose workers read the Parquet files and learn.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Config = Annotated[

@@ -9,7 +9,7 @@ import typer
 
 from stepnet.cli import options
 from stepnet.cli.fitting import facts_of, fit_shown, summary
-from stepnet.cli.inputs import check_writable, class_weight_of, require_two_classes, training_rows
+from stepnet.cli.inputs import check_writable, class_weight_of, probability_of, require_two_classes, training_rows
 from stepnet.cli.output import exit_if, say
 from stepnet.cli.written import written
 
@@ -28,6 +28,7 @@ def score(
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
     class_weight: options.ClassWeight = None,
+    probability: options.Probability = "auto",
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
@@ -46,6 +47,7 @@ def score(
         rules_per_feature=rules_per_feature,
         cut_points=written(cut_points),
         class_weight=class_weight_of(class_weight, rows.y),
+        probability=probability_of(probability),
         method=method,
         time_limit=time_limit,
         gap=gap,

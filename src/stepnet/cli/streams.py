@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,45 @@ def _size(data: Path) -> float:
     return _CHARACTER * _COMPRESSED.get(data.suffix.lower(), 1.0) * data.stat().st_size
 
 
+@dataclass(frozen=True)
+class OnDask:
+    """A table whose partitions are read by the workers of a cluster."""
+
+    client: Any
+    X: Any
+    y: Any
+    weights: Any
+    first: Any  # rows in blocks, for what must be known before the fit
+
+    @property
+    def columns(self) -> Any:
+        return self.first.columns
+
+    def pieces(self) -> Any:
+        return self.first.pieces()
+
+
+def on_dask(data: Path, address: str, target: str, **options: Any) -> OnDask:
+    """The table on a cluster; columns of numbers alone."""
+    from stepnet.tables.rows import rows_in
+
+    try:
+        import dask.dataframe
+        from distributed import Client
+    except ImportError as error:
+        raise MissingExtraError("--dask needs Dask: pip install 'stepnet[dask,parquet]'") from error
+    if options.pop("encode") or options.pop("impute"):
+        raise InvalidInputError("--dask takes columns of numbers; encode and impute them first, or omit --dask.")
+    try:
+        client: Any = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"--dask {address}: there is no scheduler ({error}).") from error
+    first = rows_in(data, target, **{name: value for name, value in options.items() if name != "impute"})
+    table = dask.dataframe.read_parquet(str(data))
+    weights = options["sample_weight"]
+    return OnDask(client, table[first.features], table[target], None if weights is None else table[weights], first)
+
+
 def is_stream(rows: Any) -> bool:
     return hasattr(rows, "pieces")
 
@@ -66,7 +106,8 @@ def fit_streamed(estimator: Any, rows: Any, out: Path) -> bool:
     is_interrupted = False
     try:
         with showing(math.inf) as show:
-            estimator.fit(rows, on_incumbent=lambda now: show(now))
+            given = (rows.X, rows.y, rows.weights) if isinstance(rows, OnDask) else (rows,)
+            estimator.fit(*given, on_incumbent=lambda now: show(now))
     except KeyboardInterrupt:
         is_interrupted = True
         if not hasattr(estimator, "result_"):

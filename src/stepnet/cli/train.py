@@ -22,6 +22,7 @@ from stepnet.cli.inputs import (
     hidden_of,
     method_of,
     numbers_of,
+    probability_of,
     require_two_classes,
     sparsity_of,
     threshold_of,
@@ -32,7 +33,7 @@ from stepnet.cli.inputs import (
     written_constraints,
 )
 from stepnet.cli.output import EXIT_FALSE, complain, exit_if, say, write_rows
-from stepnet.cli.streams import fit_streamed, is_stream, labels_of, streamed
+from stepnet.cli.streams import fit_streamed, is_stream, labels_of, on_dask, streamed
 from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 
@@ -82,6 +83,7 @@ def fit(
     random_state: options.Seed = 0,
     sample_weight: options.WeightColumn = None,
     class_weight: options.ClassWeight = None,
+    probability: options.Probability = "auto",
     drop: options.Drop = None,
     encode: options.Encode = "",
     impute: options.Impute = "",
@@ -90,6 +92,7 @@ def fit(
     resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")] = False,
     config: options.Config = None,
     memory: options.Memory = "",
+    dask: options.Dask = "",
     as_json: options.Json = False,
 ) -> None:
     """Train a network on a table and write the model."""
@@ -104,7 +107,9 @@ def fit(
     is_regression = task == "regression"
     others, rules = written_constraints(constraint), {"encode": encode, "impute": impute}
     options_of_rows: Any = {"sample_weight": sample_weight, "drop": drop or [], "task": task, **rules}
-    rows: Any = streamed(data, memory, target, **options_of_rows)
+    rows: Any = (
+        on_dask(data, dask, target, **options_of_rows) if dask else streamed(data, memory, target, **options_of_rows)
+    )
     if rows is None:
         groups = group_names(others)
         rows = training_rows(
@@ -134,6 +139,7 @@ def fit(
         raise InvalidInputError("--class-weight is for classes; --task regression predicts numbers. Omit one of them.")
     if not is_regression:
         parameters |= {"output": output, "class_weight": class_weight_of(class_weight, labels_of(rows))}
+        parameters["probability"] = probability_of(probability)
     estimator: Any = StepRegressor(**parameters) if is_regression else StepClassifier(**parameters)
     given: Any = {} if is_stream(rows) else {"checkpoint": checkpoint, "resume": resume}
     is_interrupted = (fit_streamed if is_stream(rows) else fit_shown)(estimator, rows, out, **given)

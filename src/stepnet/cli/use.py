@@ -1,8 +1,7 @@
-"""Commands that use a model: predict, verify, attack, report, export."""
+"""Commands that use a model: predict, verify, attack, check, report, export."""
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,7 +32,7 @@ PROGRAMS = ("mps", "lp")
 
 
 def predict(
-    model: options.Model,
+    model: options.AnyModel,
     data: options.Data,
     out: Annotated[
         Path | None, typer.Option(help="CSV or Parquet file to write; default: CSV on standard output.")
@@ -122,7 +121,7 @@ def verify(
 
 
 def attack(
-    model: options.Model,
+    model: options.AnyModel,
     data: options.Data,
     target: Annotated[str, typer.Option(help="Column with the true classes; default: the model's predictions.")] = "",
     norm: Annotated[str, typer.Option(help="l1, l2 or linf.")] = "linf",
@@ -131,15 +130,20 @@ def attack(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="CSV file for the perturbed rows.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Plot of the certified share over the radius.")] = None,
+    decide: Annotated[
+        bool, typer.Option("--decide", help="Only decide the one --radius given, which is easier.")
+    ] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds for all rows; those left open get intervals. Default: none.")
+    ] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = 1,
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find for every row the smallest perturbation that changes the model's prediction, exact."""
+    """Find for every row the smallest perturbation that changes the model's prediction, or an interval for it."""
     import numpy as np
 
     from stepnet.cli.attacks import draw, radii_shown, table_of_shares, write_csv
-    from stepnet.runtime.view import showing
     from stepnet.uncertainty.attack import attack_before
 
     check_order(model, data, "attack MODEL DATA")
@@ -147,11 +151,14 @@ def attack(
     check_plot(plot)
     if any(not np.isfinite(one) or one < 0 for one in radius or []):
         raise InvalidInputError(f"--radius {radius} must be non-negative numbers.")
+    if decide and len(radius or []) != 1:
+        raise InvalidInputError("--decide needs one --radius: the one to decide.")
     table = read(data, target)
-    classifier, rows = loaded(model, table, (target,))
+    classifier, rows = loaded(model, table, (target,), is_attacked=True)
     labels = table.labels(target) if target else None
-    with showing(math.inf, f"attacking {len(rows.X)} rows"):
-        found = attack_before(classifier, rows.before, labels, norm=norm, n_jobs=n_jobs)
+    wanted = radius[0] if decide and radius else None
+    limits: Any = {"radius": wanted, "time_limit": time_limit, "n_jobs": n_jobs, "verbose": 1}
+    found = attack_before(classifier, rows.before, labels, norm=norm, **limits)
     lines = [table_of_shares(found, radius or [])]
     if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
         lines.append("features that encode text are perturbed like numbers, as far as all others")
@@ -161,9 +168,45 @@ def attack(
     if plot is not None:
         draw(found, norm, plot)
         lines.append(f"plot written to {plot}")
-    shares = [{"radius": one, "certified": found.certified(one)} for one in radii_shown(found, radius or [])]
-    facts = {"norm": norm, "shares": shares, "radii": found.radii, "are_complete": found.are_complete}
+    shares = [
+        {"radius": one, "certified": found.certified(one), "broken": found.broken(one)}
+        for one in radii_shown(found, radius or [])
+    ]
+    facts = {
+        "norm": norm,
+        "shares": shares,
+        "radii": found.radii,
+        "sizes": found.sizes,
+        "are_complete": found.are_complete,
+        "stop_reason": found.stop_reason,
+    }
     say("\n".join(lines), facts, as_json=as_json)
+
+
+def check(
+    model: Annotated[Path, typer.Argument(metavar="NETWORK", help="ONNX file, or exported network.")],
+    property: Annotated[Path, typer.Argument(metavar="PROPERTY", help="VNN-LIB file with what is asked.")],
+    time_limit: options.TimeLimit = 480,
+    out: Annotated[Path | None, typer.Option(help="File for the answer, as VNN-COMP's tools write it.")] = None,
+    config: options.Config = None,
+    as_json: options.Json = False,
+) -> None:
+    """Decide whether some input of a network has a VNN-LIB property: sat, unsat or unknown (exit code 1)."""
+    from stepnet.runtime.view import showing
+    from stepnet.vnnlib.check import UNKNOWN
+    from stepnet.vnnlib.check import check as decide
+
+    check_writable(out)
+    if not time_limit > 0:
+        raise InvalidInputError(f"--time-limit {time_limit:g} must be a positive number of seconds.")
+    with showing(time_limit, f"checking {property}"):
+        found = decide(model, property, time_limit=time_limit)
+    if out is not None:
+        found.save(out)
+    facts = {"answer": found.answer, "evidence": found.evidence, "point": found.point, "outputs": found.outputs}
+    say(str(found), facts | {"seconds": found.seconds, "out": out}, as_json=as_json)
+    if found.answer == UNKNOWN:
+        sys.exit(EXIT_FALSE)
 
 
 def report(
@@ -187,7 +230,7 @@ def report(
 
 def export(
     source: Annotated[
-        Path, typer.Argument(metavar="MODEL|DATA", help="Model file that fit wrote; for mps and lp a table.")
+        Path, typer.Argument(metavar="MODEL|DATA", help="Model, exported network or ONNX file; for mps and lp a table.")
     ],
     to: Annotated[
         str, typer.Option(help="c, onnx, json, sql, html, rules, tex or markdown of a model; mps or lp of a table.")

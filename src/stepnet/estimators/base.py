@@ -23,7 +23,8 @@ from stepnet.certificate.verification import Verification
 from stepnet.certificate.verify import require_same_data, verify, verify_without
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import HeldOut
-from stepnet.estimators.dask_rows import DaskRows, is_dask, lazily, verify_dask
+from stepnet.estimators.dask_answers import is_dask, lazily
+from stepnet.estimators.dask_rows import DaskRows, verify_dask
 from stepnet.estimators.fit_rows import each_block, is_rows, nameless, verify_rows
 from stepnet.methods.exact import Exact
 from stepnet.model.network import Network
@@ -226,6 +227,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
                     f"uncertainty={self.uncertainty!r} must be a set such as Ball('linf', 0.1), or None."
                 )
             self.uncertainty.require(dataset.n_features)
+            if self.uncertainty.is_discrete:
+                raise InvalidInputError(
+                    "whole steps (integer=True, step=) are for attacks; training takes the whole ball. Leave them out: "
+                    "what holds for all perturbations holds for whole ones."
+                )
         loss = loss_of(self.loss, task)
         if constraints.limit_errors:
             _require_counted_errors(loss, task, self.uncertainty)

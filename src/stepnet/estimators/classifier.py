@@ -20,7 +20,7 @@ from stepnet.certificate.result import Result
 from stepnet.certificate.verify import require_same_data
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.estimators.cross_fit import held_out_values, unit_of
-from stepnet.estimators.dask_rows import comes_in_blocks
+from stepnet.estimators.dask_answers import comes_in_blocks
 from stepnet.estimators.reasons import Reasons
 from stepnet.estimators.risk import WithRisk
 from stepnet.estimators.survey import Survey

@@ -21,6 +21,7 @@ from stepnet.runtime.limits import Budget
 FOLDS = 5
 _FEWEST_ROWS, _FEWEST_OF_A_CLASS = 50, 2 * FOLDS
 _SHARE, _SECONDS = 0.3, 1.0  # of the time of the fit so far, or so many seconds
+_REST = 0.5  # of the time that is left: the result must be verified, too
 _MOVES = 300
 
 
@@ -41,9 +42,10 @@ def held_out_values(estimator: Any, dataset: Dataset, budget: Budget, *, is_lear
     counts = np.bincount(dataset.y)
     if dataset.n_rows < _FEWEST_ROWS or counts[counts > 0].min() < _FEWEST_OF_A_CLASS or budget.is_used_up():
         return None
-    part = budget.until(budget.elapsed + max(_SECONDS, _SHARE * budget.elapsed))
+    seconds = min(max(_SECONDS, _SHARE * budget.elapsed), _REST * budget.remaining)
+    part = budget.until(budget.elapsed + seconds)
     twin = copy.copy(estimator)
-    twin.probability, twin.class_weight, twin.verbose, twin.n_jobs = None, None, 0, 1
+    twin.probability, twin.class_weight, twin.verbose, twin.n_jobs, twin.random_state = None, None, 0, 1, 0
     if not is_learned:
         twin.method = Search(moves=_MOVES, starts=1)
     found = []

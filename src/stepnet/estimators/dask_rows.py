@@ -18,15 +18,14 @@ from stepnet.bounds.bound import Bound
 from stepnet.bounds.row_groups import Groups, RowGroups
 from stepnet.certificate.tally import Tally
 from stepnet.certificate.verification import Verification
-from stepnet.errors import InvalidInputError
+from stepnet.errors import InvalidInputError, NotAcceptedError
+from stepnet.estimators.dask_answers import is_dask
 from stepnet.estimators.fit_rows import (
     Fitted,
     counted_result,
-    is_rows,
     keep,
     keep_features,
     learned_network,
-    nameless,
     sample_problem,
 )
 from stepnet.estimators.large import Passes, Suspects, conflicts_of, merged
@@ -38,7 +37,7 @@ from stepnet.problem.moments import STRETCH, Moments
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.progress import Callback
-from stepnet.runtime.reservoir import Reservoir, keys
+from stepnet.runtime.reservoir import Reservoir, Taken, keys
 from stepnet.search.descent.shared import Course, SharedDescent
 from stepnet.search.descent.supply import Supply
 from stepnet.tables.piece import of_arrays
@@ -50,16 +49,6 @@ _SAMPLE = 2**18  # rows of a place
 _ROUNDS = 25  # after each of which weights are averaged
 _SHARE = 2.0  # of the steps of one place, that all places make together
 _BUCKETS = 16  # of hashes
-
-
-def is_dask(X: Any) -> bool:
-    """Whether it is a collection of Dask, that is not computed yet."""
-    return hasattr(X, "__dask_graph__")
-
-
-def comes_in_blocks(X: Any) -> bool:
-    """Whether rows are Rows or a Dask collection."""
-    return is_rows(X) or is_dask(X)
 
 
 class Counts(NamedTuple):
@@ -214,16 +203,6 @@ class _Closed(NamedTuple):
         return self.known
 
 
-class _Taken(NamedTuple):
-    """A sample that was taken elsewhere."""
-
-    arrays: list[Any]
-    n_seen: int
-
-    def taken(self) -> list[Any]:
-        return self.arrays
-
-
 def survey_of(rows: DaskRows, seed: int, most: int) -> tuple[Survey, list[int]]:
     """The first pass, and the number of the first row of every partition."""
     counts = rows.each(partial(_counts, counts_labels=not rows.is_number))
@@ -243,7 +222,7 @@ def survey_of(rows: DaskRows, seed: int, most: int) -> tuple[Survey, list[int]]:
     if rows.is_number:
         survey.targets = _Closed(_combined([one[1] for one in found]))  # type: ignore[assignment]
     sample = _joined(*(one[2] for one in found))
-    survey.sample = _Taken([sample.X, sample.y, sample.weights], n_rows)  # type: ignore[assignment]
+    survey.sample = Taken([sample.X, sample.y, sample.weights], n_rows)  # type: ignore[assignment]
     return survey, firsts
 
 
@@ -252,6 +231,10 @@ def fit_dask(estimator: Any, rows: DaskRows, budget: Budget, callbacks: tuple[Ca
     estimator._keep_columns()
     passes, seed = Passes(None, budget, callbacks), estimator._seed()  # type: ignore[arg-type]
     passes.tell(f"statistics of {len(rows.parts)} partitions", at_once=True)
+    if not isinstance(method_of(estimator.method), Learn):
+        raise NotAcceptedError(
+            f"method={estimator.method!r} does not take rows of Dask. Use method='learn', Rows, or a sample as arrays."
+        )
     survey, firsts = survey_of(rows, seed, _TOGETHER)
     keep_features(estimator, rows.names, survey.n_features)
     n_rows, moments = survey.n_rows, survey.moments()
@@ -379,34 +362,3 @@ def verify_dask(estimator: Any, rows: DaskRows) -> Verification:
     problem = replace(problem, dataset=estimator._piece_dataset(Piece(X, y, weights, "the sample", 0)))
     tally, _, bound = tallied(estimator, rows, estimator.network_, problem)
     return tally.verification(estimator.certificate_, bound)
-
-
-def lazily(estimator: Any, X: Any, answer: str, like: Any) -> Any:
-    """A Dask collection of what a method of the estimator says of the rows of another; ``like`` are some answers."""
-    estimator = estimator._without_rows()
-    if hasattr(X, "columns"):
-        return X.map_partitions(_frame_answers, estimator, answer, meta=_as_frame(like, None))
-    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-    if like.ndim == 1:
-        return X.map_blocks(_answers, estimator, answer, dtype=like.dtype, drop_axis=1)
-    return X.map_blocks(_answers, estimator, answer, dtype=like.dtype, chunks=(X.chunks[0], (like.shape[1],)))
-
-
-def _answers(X: Any, estimator: Any, answer: str) -> Any:
-    return getattr(estimator, answer)(np.asarray(X))
-
-
-def _frame_answers(frame: Any, estimator: Any, answer: str) -> Any:
-    names = getattr(estimator, "feature_names_in_", frame.columns)
-    rows = np.asarray(frame[list(names)])
-    twin = nameless(estimator)
-    found = getattr(twin, answer)(rows) if len(rows) else getattr(twin, answer)(np.zeros((1, len(names))))[:0]
-    return _as_frame(found, frame.index)
-
-
-def _as_frame(answers: Any, index: Any) -> Any:
-    import pandas
-
-    if answers.ndim == 1:
-        return pandas.Series(answers if index is not None else answers[:0], index=index, name="prediction")
-    return pandas.DataFrame(answers if index is not None else answers[:0], index=index)

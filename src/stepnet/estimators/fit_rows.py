@@ -14,6 +14,7 @@ from stepnet.certificate.result import Result
 from stepnet.certificate.tally import Tally
 from stepnet.certificate.verification import Verification
 from stepnet.errors import InvalidInputError, NotAcceptedError
+from stepnet.estimators.core import FIRST, Found, solved_on_core
 from stepnet.estimators.large import Passes, supply_of
 from stepnet.estimators.survey import Survey
 from stepnet.methods.learn import Learn, better, descends
@@ -23,6 +24,7 @@ from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.progress import Callback
+from stepnet.runtime.reservoir import Taken
 from stepnet.search.descent.descent import accepts_descent, descend_network
 from stepnet.search.descent.supply import Supply
 from stepnet.tables.columns import Columns
@@ -43,6 +45,10 @@ class Fitted:
     groups: Groups
     bound: Bound
 
+    @classmethod
+    def of(cls, found: Found) -> Fitted:
+        return cls(found.problem, found.result, found.tally, found.groups, found.bound)
+
 
 def is_rows(X: Any) -> bool:
     """Whether these are rows that are read block by block."""
@@ -55,9 +61,16 @@ def fit_rows(estimator: Any, rows: Rows, budget: Budget, callbacks: tuple[Callba
     rows = _checked_task(estimator, rows)
     passes, seed = Passes(rows, budget, callbacks), estimator._seed()
     passes.tell("first pass", at_once=True)
-    survey = passes.survey(counts_labels=rows.task == "classification", seed=seed)
+    is_learned = isinstance(method_of(estimator.method), Learn)
+    size = None if is_learned else FIRST
+    survey = passes.survey(counts_labels=rows.task == "classification", seed=seed, size=size)
     keep_features(estimator, rows.features, survey.n_features, rows.columns)
     problem = sample_problem(estimator, survey, budget.lasting(seconds))
+    if not is_learned:
+        X, y, weights = survey.sample.taken()
+        core = Piece(X, y, weights, "the core", 0)
+        keep(estimator, Fitted.of(solved_on_core(estimator, problem, passes, core, seconds, seed)), budget)
+        return
     supply = supply_of(passes, survey, problem.dataset, seed, estimator._piece_dataset)
     found = learned(estimator, problem, supply, passes, seconds, seed)
     keep(estimator, found, budget)
@@ -85,6 +98,7 @@ def keep_features(estimator: Any, names: list[str] | None, n_features: int, colu
 def sample_problem(estimator: Any, survey: Survey, budget: Budget) -> Problem:
     """The problem of the sample; features and classes are those of all rows."""
     X, y, weights = survey.sample.taken()
+    survey.sample = Taken([X, y, weights], survey.n_rows)  # type: ignore[assignment]
     estimator._keep_survey(survey)
     if estimator._is_auto:
         estimator.hidden_, estimator.held_out_ = estimator._chosen_hidden(X, y, weights, budget)
@@ -96,19 +110,16 @@ def sample_problem(estimator: Any, survey: Survey, budget: Budget) -> Problem:
 
 def require_rows_accepted(estimator: Any, problem: Problem) -> None:
     """Raise if the estimator cannot be trained block by block, with the way out."""
-    method = method_of(estimator.method)
-    if not isinstance(method, Learn):
-        raise NotAcceptedError(
-            f"method={estimator.method!r} takes rows in memory, some thousands of them. Use method='learn', or give a "
-            f"sample of the rows as arrays."
-        )
-    reason = ""
+    method, reason = method_of(estimator.method), ""
     if estimator._votes:
         reason = "output='one_vs_one' takes one network per pair of classes: use output='one_hot'"
     elif problem.uncertainty is not None:
         reason = "uncertainty= needs the worst case of every row: omit it"
     elif problem.constraints.need_rows or problem.constraints.limit_errors:
         reason = "constraints that depend on answers need all rows: omit them"
+    elif not isinstance(method, Learn):
+        if not problem.loss.counts_errors or problem.architecture.output.is_compared:
+            reason = f"method={estimator.method!r} takes two classes and loss='misclassified': use method='learn'"
     elif not descends(method, problem):
         reason = f"what descent does not take needs all rows ({accepts_descent(problem).reason}): change that"
     if reason:

@@ -99,11 +99,17 @@ class Passes:
         power = 1 << (most.bit_length() - 1)  # free memory varies a little from fit to fit, the sample should not
         return power * 3 // 2 if most >= power * 3 // 2 else power
 
-    def tally(self, tally: Tally, dataset_of: Callable[[Piece], Dataset]) -> tuple[Groups, Bound]:
-        """The second pass, and the bound of conflicting rows."""
+    def tally(
+        self,
+        tally: Tally,
+        dataset_of: Callable[[Piece], Dataset],
+        look: Callable[[Piece], None] = lambda piece: None,
+    ) -> tuple[Groups, Bound]:
+        """The second pass, and the bound of conflicting rows; somebody else may have a look at the pieces."""
         has_margin = bool(self.n_rows) and self.n_rows <= _MARGIN_ROWS
         with RowGroups() as groups:
             for piece in self.pieces("second pass, exact loss"):
+                look(piece)
                 if (dataset := dataset_of(piece)).n_rows:
                     tally.add(dataset, margin=has_margin)
                     groups.add(*tally.hashes.pop())

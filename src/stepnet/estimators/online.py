@@ -25,7 +25,8 @@ from stepnet.errors import InvalidInputError
 from stepnet.estimators.auto_hidden import choose_hidden
 from stepnet.estimators.base import BaseStep, checked_n_jobs
 from stepnet.estimators.checkpoint import Checkpoint
-from stepnet.estimators.dask_rows import DaskRows, comes_in_blocks, fit_dask
+from stepnet.estimators.dask_answers import comes_in_blocks
+from stepnet.estimators.dask_rows import DaskRows, fit_dask
 from stepnet.estimators.fit_rows import fit_rows, is_rows
 from stepnet.methods.base import Method
 from stepnet.methods.learn import Learn, descends, streams
@@ -249,7 +250,10 @@ class OnlineStep(BaseStep):
         self._warn_of_order(problem)
         run = Run(problem, budget, seed=self._seed(), plan=method.plan(problem))
         method.go_on(run, stream)
+        before = getattr(self, "row_prints_", None)
         self._keep(run.result(), problem, budget)
+        if before is not None:  # the network comes from earlier rows, too
+            self.__dict__["row_prints_"] = before.with_(self.__dict__["row_prints_"])
         self.certificate_ = replace(self.certificate_, remark=_remark(stream))
         self._stream, self._kind = stream, kind
         self.__dict__.pop("_seen", None)

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from stepnet.certificate.result import Result
 from stepnet.estimators.base import BaseStep
-from stepnet.estimators.dask_rows import comes_in_blocks
+from stepnet.estimators.dask_answers import comes_in_blocks
 from stepnet.estimators.survey import Survey
 from stepnet.model.activations.identity import IDENTITY
 from stepnet.problem.architecture import Architecture

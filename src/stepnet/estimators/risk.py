@@ -108,13 +108,13 @@ class WithRisk(BaseStep):
         prints = getattr(self, "row_prints_", None)
         if prints is None:
             raise InvalidInputError(
-                "this model is from a file of an earlier version, which does not tell training rows from others. Fit "
-                "it again."
+                "this model does not know its training rows: it is from a file of an earlier version, or was learned "
+                "from a file block by block. Fit it again, on rows in memory."
             )
         return prints.know(rows)
 
     def _certified_share(self, rows: Any, codes: Any, radius: Any, norm: str, confidence: float) -> Share:
         if not is_finite_number(radius) or radius < 0:
             raise InvalidInputError(f"radius={radius!r} must be a finite number that is not negative, such as 0.1.")
-        radii = attack(self.network_, rows, codes, norm=norm).radii
+        radii = attack(self.network_, rows, codes, norm=norm, radius=float(radius)).radii
         return Share.of(f"right within {radius:g} in {norm}", radii > radius, confidence)

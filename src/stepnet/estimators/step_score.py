@@ -220,7 +220,8 @@ class StepScoreClassifier(BaseStepClassifier):
     def _repr_html_(self) -> str:
         if not hasattr(self, "network_"):
             return f"<pre>{escape(repr(self))}</pre>"
-        return f"{self.sheet('html')}\n<pre>{escape(str(self.certificate_))}</pre>"
+        certificate = f'<pre style="white-space:pre-wrap">{escape(str(self.certificate_))}</pre>'
+        return f"{self.sheet('html')}\n{certificate}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stepnet.proof_files.propagation import KERNELS as CHECKS
 from stepnet.provers.cells import Cells
+from stepnet.provers.cones import Cones
 from stepnet.provers.oracle import KERNELS as SUBSYSTEMS
 from stepnet.runtime.compiling import Compiling
 from stepnet.scores.kernels import KERNELS as SCORECARDS
@@ -56,9 +57,8 @@ def warm_up(on_group: Callable[[Warmed], None] = lambda group: None) -> tuple[Wa
     tuple of Warmed
         The groups of kernels, in the order in which they became ready.
     """
-    groups = (
-        search_kernels(), DESCENT, BOOSTING, Cells.kernels, SCORECARDS, SUBSYSTEMS, CHECKS, search_kernels(_MANY_ROWS)
-    )  # fmt: skip
+    provers = (Cells.kernels, Cones.kernels, SCORECARDS, SUBSYSTEMS, CHECKS)
+    groups = (search_kernels(), DESCENT, BOOSTING, *provers, search_kernels(_MANY_ROWS))
     warmed, cold = [], []
     for group in groups:
         if group.is_cached():

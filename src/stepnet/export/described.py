@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from stepnet.certificate.certificate import Certificate
 from stepnet.errors import InvalidInputError
 from stepnet.model.activations.base import Activation
+from stepnet.model.foreign.given import GivenModel
 from stepnet.model.network import Layer, Network
 from stepnet.model.unscaled import unscaled
 from stepnet.tables.operations import Operations, after, are_linear
@@ -29,7 +30,7 @@ class Described:
     has_names: bool  # whether the names come from the data
     sentences: list[str]  # a description per feature
     classes: NDArray[Any] | None  # by code; None if answers are numbers
-    certificate: Certificate
+    certificate: Certificate | None  # None of networks from elsewhere
     arithmetic: list[Operations]  # what each feature goes through before the first layer
     taken: list[int]  # the numbers of these features among those of the model
     n_features: int  # of the model
@@ -76,6 +77,8 @@ class Described:
 
     def certified(self) -> list[str]:
         """The certificate in two lines."""
+        if self.certificate is None:
+            return ["a network from elsewhere; nothing is certified about rows"]
         lines = str(self.certificate).splitlines()
         return [lines[0], f"training data {self.certificate.fingerprint}, margin {self.certificate.margin_in_words}"]
 
@@ -98,10 +101,11 @@ def describe(estimator: Any, columns: str = "used") -> Described:
     """Describe a fitted estimator with the features that its answers depend on, or with all; else is refused."""
     if columns not in COLUMNS:
         raise InvalidInputError(f"columns={columns!r} is not known; choose 'used' or 'all'.")
-    estimator = unpacked(estimator)
+    estimator = GivenModel(estimator) if isinstance(estimator, Network) else unpacked(estimator)
     network = getattr(estimator, "network_", None)
     certificate = getattr(estimator, "certificate_", None)
-    if not isinstance(network, Network) or not isinstance(certificate, Certificate):
+    is_given = isinstance(estimator, GivenModel)
+    if not isinstance(network, Network) or not (is_given or isinstance(certificate, Certificate)):
         raise InvalidInputError(
             f"{type(estimator).__name__} is not a fitted stepnet estimator. Call fit first, or read a model with "
             f"stepnet.load; for a search, give its best_estimator_."
@@ -116,17 +120,23 @@ def describe(estimator: Any, columns: str = "used") -> Described:
     sentences = sentences if len(sentences) == network.n_features else names
     taken = _taken(network, columns)
     return Described(
-        kind=type(estimator).__name__,
+        kind="Network" if is_given else type(estimator).__name__,
         network=_as_answered(network).on_features(taken),
         names=[names[i] for i in taken],
         has_names=has_names,
         sentences=[sentences[i] for i in taken],
-        classes=None if answers == "identity" else getattr(estimator, "classes_", None),
+        classes=None if answers == "identity" else _classes(estimator, network),
         certificate=certificate,
         arithmetic=[() if read is None else read.arithmetic[i] for i in taken],
         taken=taken,
         n_features=network.n_features,
     )
+
+
+def _classes(estimator: Any, network: Network) -> NDArray[Any]:
+    """Those of the estimator; of a bare network the codes."""
+    last = network.layers[-1]
+    return np.asarray(getattr(estimator, "classes_", np.arange(last.activation.n_answers(last.width))))
 
 
 def _taken(network: Network, columns: str) -> list[int]:
@@ -141,4 +151,4 @@ def _as_answered(network: Network) -> Network:
     *below, last = network.layers
     if not last.activation.has_levels or last.width == 1:
         return network
-    return Network((*below, Layer(last.weights[:1], last.thresholds[:1], last.activation)))
+    return Network((*below, Layer(last.matrix[:1], last.thresholds[:1], last.activation)))

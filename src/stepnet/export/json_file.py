@@ -8,16 +8,18 @@ from typing import Any
 
 from stepnet.errors import InvalidInputError
 from stepnet.export.described import describe, kind_of
+from stepnet.model.foreign.given import FORMAT
+from stepnet.model.network import plain_weights
 
-FORMAT, VERSION = "stepnet network", 2
+VERSION = 3
 SCHEMA = Path(__file__).with_name("network.schema.json")
 
 _MEANING = (
     "The h of the first layer are the features. Neuron j of a layer has the sum s of weights[j][i] * h[i] over i, "
-    "computed exactly. Activation 'levels': it outputs values[l], l the number of thresholds[j] that are <= s; a last "
-    "layer of levels answers with class l of its first neuron. Activation 'argmax': the answer is the class of the "
-    "largest s - thresholds[j][0], the first of equal ones. Activation 'identity': all s - thresholds[j][0] are the "
-    "answer."
+    "computed exactly; where few weights are not zero, a row has the places i of these, and the weights. Activation "
+    "'levels': it outputs values[l], l the number of thresholds[j] that are <= s; a last layer of levels answers "
+    "with class l of its first neuron. Activation 'argmax': the answer is the class of the largest "
+    "s - thresholds[j][0], the first of equal ones. Activation 'identity': all s - thresholds[j][0] are the answer."
 )
 
 
@@ -53,12 +55,12 @@ def to_json(estimator: Any, *, columns: str = "used") -> str:
             {
                 "activation": kind_of(layer.activation),
                 "values": list(layer.activation.values) or None,
-                "weights": layer.weights.tolist(),
+                "weights": plain_weights(layer.matrix),
                 "thresholds": layer.thresholds.reshape(layer.width, -1).tolist(),
             }
             for layer in described.network.layers
         ],
-        "certificate": described.certificate.in_words(),
+        "certificate": described.certificate and described.certificate.in_words(),
     }
     try:
         return json.dumps(content, indent=1, allow_nan=False) + "\n"

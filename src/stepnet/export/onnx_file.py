@@ -125,9 +125,9 @@ def _statement(described: Described, graph: Graph) -> str:
     if any(described.arithmetic):
         lines.append("The features are scaled first, with the same roundings as in training; below they are scaled.")
     lines.append(_promise(described.network.layers[0], graph))
-    lines.append(
-        f"The margin of the training rows is {described.certificate.margin_in_words}. Layers above the first are exact."
-    )
+    lines.append("Layers above the first are exact.")
+    if described.certificate is not None:
+        lines.append(f"The margin of the training rows is {described.certificate.margin_in_words}.")
     lines += [f"The features are {', '.join(described.names)}. {described.selection}".strip()]
     return "\n".join([*lines, *described.certified()])
 
@@ -153,7 +153,7 @@ def _properties(described: Described, graph: Graph) -> dict[str, str]:
         "features": json.dumps(described.sentences),
         "feature_names": json.dumps(described.names),
         "classes": json.dumps(described.class_names),
-        "certificate": json.dumps(described.certificate.in_words()),
+        "certificate": json.dumps(described.certificate and described.certificate.in_words()),
         "exactness": _promise(described.network.layers[0], graph),
     }
 

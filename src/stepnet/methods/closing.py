@@ -11,6 +11,7 @@ from stepnet.methods.plan import Way
 from stepnet.methods.programs import Programs
 from stepnet.methods.run import Run
 from stepnet.methods.search import search_meanwhile, search_within
+from stepnet.methods.turns import take_turns
 from stepnet.model.network import Network
 from stepnet.provers.base import Prover
 from stepnet.search.local.local_search import Effort
@@ -26,12 +27,18 @@ def close(run: Run, solve: Callable[[Way], None]) -> None:
     assert run.plan is not None
     run.recheck()
     free: FreeRun | None = None
+    in_turns = [way for way in run.plan.ways if way.takes_turns]
     for way in run.plan.ways:
         is_settled = free is not None and free.is_proven  # the free problem has no larger bound
         if is_settled and way.is_free:
             continue
-        name, _, reason = str(way).partition(": ")
-        run.note(name, reason)
+        if way in in_turns:
+            if way is in_turns[0]:
+                take_turns(run, in_turns, _prove)
+            if run.is_over:
+                return
+            continue
+        run.note(*way.note)
         run.stage = way.name
         with run.within(1.0 if is_settled else way.share, way.seconds):
             if way.prover is None:
@@ -45,6 +52,7 @@ def close(run: Run, solve: Callable[[Way], None]) -> None:
                 _prove(free, way.prover)
             else:
                 _prove(run, way.prover)
+        run.journal.reach(run.budget.elapsed, way.name, run.loss, min(run.bound.value, run.loss))
         if run.is_over:
             return
 
@@ -77,6 +85,7 @@ def solve_programs(run: Run, solver: str, way: Way) -> None:
 
 def _prove(run: Run, prover: Prover) -> None:
     """Provers count in units of the best loss at their start: if it falls far, they start again in smaller units."""
+    run.stage = prover.name
     if not prover.kernels.is_done(0.0):
         search_meanwhile(run, prover.kernels)
         run.stage = prover.name

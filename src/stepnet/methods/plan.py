@@ -38,6 +38,8 @@ class Way:
         It may not take longer.
     n_programs : int
         Of its formulation.
+    takes_turns : bool
+        It works in turns with the others that do.
     """
 
     reason: str
@@ -47,13 +49,19 @@ class Way:
     share: float = 1.0
     seconds: float = math.inf
     n_programs: int = 1
+    takes_turns: bool = False
 
     @property
     def name(self) -> str:
         return (self.prover or self.formulation).name  # type: ignore[union-attr]
 
+    @property
+    def note(self) -> tuple[str, str]:
+        """What is done, and why."""
+        return f"{self.name}{' without the restrictions' * self.is_free}", self.reason
+
     def __str__(self) -> str:
-        return f"{self.name}{' without the restrictions' * self.is_free}: {self.reason}"
+        return ": ".join(self.note)
 
 
 @dataclass(frozen=True)
@@ -185,7 +193,25 @@ def _automatic(problem: Problem, solver: str, free: Problem | None) -> Choice:
 
 
 def _of_provers(provers: list[Prover], problem: Problem) -> list[Way]:
-    """All of them; before one that takes long, the next one may try whether it is easy."""
+    """All of them: those that take a moment first; then one that resumes, in turns with others, if there is one.
+
+    Without such a one they work one after the other; before one that takes long, the next may try whether it is easy.
+    """
+    if not any(prover.resumes for prover in provers):
+        return _in_order(provers, problem)
+    ordered = sorted(provers, key=lambda prover: (prover.seconds(problem) > _LONG, not prover.resumes))
+    quick = [prover for prover in ordered if prover.seconds(problem) <= _LONG]
+    slow = [prover for prover in ordered if prover not in quick]
+    turns = [prover for prover in slow if prover.name != "sat"]  # of one neuron it proves less than a cover
+    rest = [prover for prover in slow if prover not in turns]
+    return [
+        *(Way(prover.reason(problem), prover=prover, share=_SHARE) for prover in quick),
+        *(Way(prover.reason(problem), prover=prover, takes_turns=True) for prover in turns),
+        *(Way(prover.reason(problem), prover=prover) for prover in rest),
+    ]
+
+
+def _in_order(provers: list[Prover], problem: Problem) -> list[Way]:
     ways = []
     for prover, later in zip_longest(provers, provers[1:]):
         seconds = prover.seconds(problem)
@@ -204,5 +230,7 @@ def _around(program: Way, provers: list[Way], problem: Problem) -> list[Way]:
     if not provers:
         return [program]
     seconds = _FRONT_SECONDS + _PER_ENTRY * _entries(problem)
-    first = [replace(way, is_free=True, share=_FRONT, seconds=min(way.seconds, seconds)) for way in provers]
-    return [*first, replace(program, share=1.0 - _AGAIN), replace(provers[-1], is_free=True)]
+    provers = [replace(way, is_free=True, takes_turns=False) for way in provers]
+    first = [replace(way, share=_FRONT, seconds=min(way.seconds, seconds)) for way in provers]
+    again = [replace(way, share=0.5) for way in provers[:-1] if way.prover is not None and way.prover.resumes]
+    return [*first, replace(program, share=1.0 - _AGAIN), *again, provers[-1]]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from stepnet.bounds.bound import Bound
 from stepnet.certificate.result import Result
@@ -41,6 +42,7 @@ class Run:
     seed: int = 0
     plan: Plan | None = None
     pool: Pool = field(default_factory=Pool)  # sets of rows that no neuron gets right together
+    kept: dict[str, Any] = field(default_factory=dict)  # by name, what provers that resume have done so far
     journal: Journal = field(default_factory=Journal)
     network: Network | None = None
     loss: float = math.inf
@@ -245,4 +247,5 @@ class Run:
             journal.points,
             self.plan,
             self.is_learned,
+            tuple(journal.reached),
         )

@@ -27,7 +27,7 @@ from stepnet.model.activations.staircase import STEP
 from stepnet.model.arithmetic import Bools, Floats, Weights
 from stepnet.model.conjunctions import SumOfConjunctions
 from stepnet.model.margin import smallest_distance
-from stepnet.model.rules import Words, hidden_names, output_names
+from stepnet.model.summary import neuron_rules, shape
 from stepnet.runtime.notebooks import html_table
 from stepnet.runtime.numbers import is_integer
 
@@ -259,32 +259,14 @@ class Network:
 
     def summary(self, feature_names: Sequence[str] | None = None) -> str:
         """The network as readable rules, one line per neuron."""
-        lines = [self._shape(), *(f"  {name}: {rule}" for name, rule in self._rules(feature_names))]
+        lines = [shape(self), *(f"  {name}: {rule}" for name, rule in neuron_rules(self, feature_names))]
         if reading := self.layers[-1].activation.reading:
             lines.append(f"  {reading}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """For notebooks: a table of the rules."""
-        return html_table(self._shape(), self._rules(None))
-
-    def _shape(self) -> str:
-        return f"step network {self.n_features} -> " + " -> ".join(map(str, self.widths))
-
-    def _rules(self, feature_names: Sequence[str] | None) -> Iterator[tuple[str, str]]:
-        """The name and the rule of every neuron."""
-        names = [f"x{i}" for i in range(self.n_features)] if feature_names is None else list(feature_names)
-        words = Words()
-        values: Sequence[float] = ()
-        for k, layer in enumerate(self.layers):
-            is_output = k == len(self.layers) - 1
-            answers = [f"{value:g}" for value in layer.activation.values] if is_output else ()
-            own = output_names(layer.width) if is_output else hidden_names(self.widths, k)
-            for j, (name, ends) in enumerate(zip(own, layer.thresholds.tolist(), strict=True)):
-                ends = ends if isinstance(ends, list) else [ends]
-                rule = words.rule(layer.activation, layer.row(j).tolist(), ends, names, values=values, answers=answers)
-                yield name, rule
-            names, values = own, layer.activation.values
+        return html_table(shape(self), neuron_rules(self))
 
     @property
     def n_weights(self) -> int:
@@ -297,7 +279,7 @@ class Network:
             "layers": [
                 {
                     "activation": to_plain(layer.activation),
-                    "weights": _plain(layer.matrix),
+                    "weights": plain_weights(layer.matrix),
                     "thresholds": layer.thresholds.tolist(),
                 }
                 for layer in self.layers
@@ -308,7 +290,7 @@ class Network:
     def from_dict(cls, data: dict[str, Any]) -> Network:
         try:
             layers = [(one["weights"], one["thresholds"], one["activation"]) for one in data["layers"]]
-            return cls(tuple(Layer(_matrix(w), _numbers(t, np.ndim(t)), from_plain(kind)) for w, t, kind in layers))
+            return cls(tuple(Layer(matrix_of(w), _numbers(t, np.ndim(t)), from_plain(kind)) for w, t, kind in layers))
         except (KeyError, TypeError, ValueError, InvalidInputError) as error:
             raise ModelFileError(f"the network in the file is damaged ({error}).") from error
 
@@ -423,7 +405,7 @@ def _stored(matrix: Weights) -> Weights:
     return matrix
 
 
-def _plain(matrix: Weights) -> Any:
+def plain_weights(matrix: Weights) -> Any:
     """Rows of numbers; if sparse, each row as the positions of its weights and the weights."""
     if not sparse.issparse(matrix):
         return matrix.tolist()
@@ -432,8 +414,8 @@ def _plain(matrix: Weights) -> Any:
     return {"n_inputs": matrix.shape[1], "rows": [[places.tolist(), values.tolist()] for places, values in rows]}
 
 
-def _matrix(plain: Any) -> Weights:
-    """The inverse of :func:`_plain`, for what a file holds."""
+def matrix_of(plain: Any) -> Weights:
+    """The inverse of :func:`plain_weights`, for what a file holds."""
     if not isinstance(plain, dict):
         return _numbers(plain, 2)
     n_inputs, rows = plain["n_inputs"], plain["rows"]

@@ -42,8 +42,8 @@ class NetworkDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Of a fitted estimator, or of a Network."""
         if isinstance(estimator, Network):
-            names = [f"x{i}" for i in range(estimator.n_features)]
-            return cls(estimator, names, output_names(estimator.widths[-1])).plot(ax)
+            places = [f"x{i}" for i in range(estimator.n_features)]
+            return cls(estimator, places, output_names(estimator.widths[-1])).plot(ax)
         known = fitted(estimator, "network_")
         network, columns = known.network_, getattr(known, "columns_", None)
         usual = [f"x{i}" for i in range(network.n_features)] if columns is None else columns.features

@@ -39,8 +39,7 @@ class TraceDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **style: Any) -> Self:
         """Of a fitted estimator, or one from a model file; further arguments are those of matplotlib lines."""
         known = fitted(estimator, "trace_")
-        points = np.array(known.trace_, dtype=np.float64).reshape(-1, 3)
-        seconds, losses, bounds = points.T.tolist()
+        seconds, losses, bounds = np.array(known.trace_, dtype=np.float64).reshape(-1, 3).T.tolist()
         return cls(seconds, losses, bounds, str(known.certificate_.measure)).plot(ax, **style)
 
     def plot(self, ax: Any = None, **style: Any) -> Self:

@@ -34,6 +34,15 @@ class RowPrints:
             return cls(hashes)
         return cls(hashes[:_MOST], int(hashes[_MOST]))
 
+    def with_(self, other: RowPrints) -> RowPrints:
+        """Of the rows of both."""
+        end = min(self.end, other.end)
+        hashes = np.union1d(self.hashes, other.hashes)
+        hashes = hashes[hashes < end]
+        if len(hashes) > _MOST:
+            hashes, end = hashes[:_MOST], int(hashes[_MOST])
+        return RowPrints(hashes, end)
+
     def know(self, X: Floats) -> Bools:
         """For each row, whether a training row equals it, as far as that is known."""
         hashes = _hashes(X)

@@ -24,6 +24,8 @@ from stepnet.model.gates import MAX_GATE_INPUTS, Gate, gates
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.misclassified import Misclassified
+from stepnet.proof_files.cone_files import FILE, check_file
+from stepnet.proof_files.cone_trees import CheckError
 from stepnet.proof_files.refutation import TOO_LARGE, Literals, Refutation, is_refuted, passes_checker, why_not_checked
 from stepnet.provers.clauses import Formula
 from stepnet.provers.oracle import is_true
@@ -49,8 +51,8 @@ def verify_proof(
 
     Rows that no neuron gets right together are checked in rational arithmetic, the network in exact arithmetic, the
     clauses against what they must follow from, and the steps to a contradiction by propagation. If a proof is small
-    enough, the verified checker ``drup`` checks it too; otherwise a second SAT solver repeats it. ``show`` is called
-    after every check.
+    enough, the verified checker ``drup`` checks it too; otherwise a second SAT solver repeats it. A tree of cones is
+    checked cone by cone, in interval arithmetic. ``show`` is called after every check.
     """
     folder, budget = Path(directory), Budget(time_limit)
     if not folder.is_dir():
@@ -101,10 +103,33 @@ class _Reading:
         yield self._network()
         yield self._bound()
         yield self._subsystems()
+        if self.has_cones:
+            yield self._cones()
+            return
         yield self._gates()
         if self.bound > 0:
             for number, entry in enumerate(self.content["gates"], 1):
                 yield from self._refutation(number, entry)
+
+    @property
+    def has_cones(self) -> bool:
+        """Whether a tree of cones proves the bound, instead of clauses."""
+        return bool(self.content.get("cones", False))
+
+    def _cones(self) -> Check:
+        claim, begin = "no neuron loses less", time.monotonic()
+        if self.hidden not in ((), (1,)):
+            return Check(claim, False, "cones are for one neuron")
+        limit, weights = self._limit_and_weights
+        text = (self.folder / FILE).read_text(encoding="utf-8")
+        try:
+            n_cones = check_file(text, self.dataset, weights, limit, self.budget.is_used_up)
+        except CheckError as error:
+            return Check(claim, False, str(error))
+        except TimeoutError:
+            return Check(claim, None, "the time is up")
+        found = f"{n_cones} cones, each checked in interval arithmetic with multipliers of its own"
+        return Check(claim, True, f"{found} ({time.monotonic() - begin:.1f} s)")
 
     def _json(self, name: str) -> Any:
         return json.loads((self.folder / name).read_text(encoding="utf-8"))

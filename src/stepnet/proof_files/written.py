@@ -6,6 +6,7 @@ network.json      a network that reaches the loss
 subsystems.json   rows that no neuron gets right together, with multipliers that prove it
 gate-1.cnf, ...   for every gate: clauses that follow from the subsystems, the gate and a smaller loss
 gate-1.drat, ...  steps from these clauses to a contradiction
+cones.json        for one neuron and a loss of many rows, instead of gates: a tree of cones of neurons
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.proof_files.checked import FORMAT, VERSION, least_loss, limit_below
+from stepnet.proof_files.cone_files import FILE as CONES
+from stepnet.proof_files.cone_files import cone_trees, to_text
+from stepnet.proof_files.cone_trees import Tree
 from stepnet.proof_files.refutation import Refutation, refutation
 from stepnet.provers.base import accepts_correct_sets, width_of
+from stepnet.provers.cones import Cones
 from stepnet.provers.oracle import Oracle
 from stepnet.provers.pool import Pool
 from stepnet.provers.row_weights import RowWeights
@@ -39,6 +44,7 @@ from stepnet.provers.sat_solver import TITLE
 from stepnet.provers.subsystem import Subsystem
 from stepnet.runtime.limits import Budget
 
+_MANY = 12  # misclassified rows, from which on cones are tried before clauses
 _FOR_ALL = 0.5  # of the time: for the whole bound, before smaller ones are tried
 _Proofs = list[tuple[GateDecision, Refutation]]
 
@@ -83,6 +89,7 @@ def write_proof(
     with ThreadPoolExecutor(1) as worker:
         writing = _FolderWriting(problem, RowWeights.of(problem.dataset.weights, bound), pool, seed, worker)
         bound, proofs = writing.prove(bound, least, budget or Budget(), may_fall=is_restricted)
+        trees = writing.trees
     weights, heavy = writing.weights, writing.heavy
     used = _used(pool, proofs)
     content = {
@@ -96,6 +103,7 @@ def write_proof(
         "grain": weights.grain,
         "heavy": [rows for rows in heavy if any(proof.depends_on(one.formula.of_heavy(rows)) for one, proof in proofs)],
         "solver": TITLE,
+        "cones": bool(trees),
         "gates": [
             {"weights": decision.gate.weights, "threshold": decision.gate.threshold, "ordering": decision.ordering}
             for decision, _ in proofs
@@ -109,6 +117,8 @@ def write_proof(
     }
     for number, (_, proof) in enumerate(proofs, 1):
         texts[f"gate-{number}.cnf"], texts[f"gate-{number}.drat"] = proof.to_dimacs(), proof.to_drat()
+    if trees:
+        texts[CONES] = to_text(trees)
     _write_all(target, texts)
     return bound
 
@@ -136,6 +146,7 @@ class _FolderWriting:
     ) -> None:
         self.problem, self.weights, self.pool, self.worker = problem, weights, pool, worker
         self.heavy: list[list[int]] = []
+        self.trees: list[Tree] = []  # of cones, instead of refutations
         self.oracle = Oracle(problem.dataset.X, problem.dataset.y == 1, seed)
 
     def prove(self, bound: float, least: float, budget: Budget, *, may_fall: bool) -> tuple[float, _Proofs]:
@@ -163,6 +174,8 @@ class _FolderWriting:
     def _prove(self, bound: float, budget: Budget) -> tuple[float, _Proofs]:
         """First the bound itself is tried, then the largest one that is reached from below."""
         units = self.weights.limit_below(bound) + 1
+        if self._has_trees(units, budget.until(budget.elapsed + _FOR_ALL * budget.remaining)):
+            return _float_below(units * self.weights.unit), []
         try:
             return self._proven(units, budget.until(budget.elapsed + _FOR_ALL * budget.remaining))
         except _TimeIsUpError as error:
@@ -173,6 +186,17 @@ class _FolderWriting:
                 except _TimeIsUpError:
                     units = units * 2 // 3 if budget.stop_reason is None else 0
             raise error from None
+
+    def _has_trees(self, units: int, budget: Budget) -> bool:
+        """Whether cones prove a bound of one neuron that many rows cost; clauses are for fewer."""
+        kernels, lightest = Cones.kernels, min(self.weights.integers)
+        if width_of(self.problem) > 1 or units <= _MANY * lightest or not kernels.is_done(budget.remaining):
+            return False
+        found = cone_trees(self.problem.dataset, self.weights.integers, units, budget.is_used_up)
+        if isinstance(found, int):
+            raise _BetterNetworkError(self.weights.loss_of(found))
+        self.trees = found or []
+        return found is not None
 
     def _proven(self, units: int, budget: Budget) -> tuple[float, _Proofs]:
         bound = _float_below(units * self.weights.unit)

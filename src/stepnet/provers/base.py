@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Host(Protocol):
     loss: float
     seed: int
     pool: Pool
+    kept: dict[str, Any]  # by name, what provers that resume have done so far
 
     def raise_bound(self, bound: Bound) -> None: ...
 
@@ -45,6 +46,7 @@ class Prover(ABC):
 
     name: ClassVar[str]
     kernels: ClassVar[Compiling] = ORACLE
+    resumes: ClassVar[bool] = False  # whether it continues where its last turn ended
 
     @abstractmethod
     def accepts(self, problem: Problem) -> Answer:
@@ -61,6 +63,10 @@ class Prover(ABC):
     def seconds(self, problem: Problem) -> float:
         """About how long it takes for a problem that it accepts; infinite if that cannot be told."""
         return math.inf
+
+    def seconds_left(self, host: Host) -> float | None:
+        """About how long it still takes, after a turn; None if it cannot tell."""
+        return None
 
     @abstractmethod
     def work(self, host: Host, offer: Offer) -> None:

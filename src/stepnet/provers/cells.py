@@ -8,10 +8,8 @@ follows from others adds no hyperplane.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +18,14 @@ from stepnet.bounds.bound import Bound
 from stepnet.bounds.evidence import Enumeration
 from stepnet.errors import YES, Answer
 from stepnet.model.gates import Gate, gates
-from stepnet.problem.dataset import Dataset
 from stepnet.problem.problem import Problem
 from stepnet.provers.base import Host, Offer, Prover, accepts_correct_sets, network_of, width_of
 from stepnet.provers.bits import Words, largest, packed
 from stepnet.provers.choices import best_sets
 from stepnet.provers.clauses import spoilers
-from stepnet.provers.correct_sets import correct_sets, independent_axes
+from stepnet.provers.correct_sets import correct_sets
+from stepnet.provers.merged_rows import MergedRows, Units, dimension
 from stepnet.provers.oracle import Neuron, Oracle, integer_rows
-from stepnet.provers.row_weights import RowWeights
 from stepnet.provers.sides import right_sets
 from stepnet.provers.use import Booleans, Use, weight_planes
 from stepnet.runtime.compiling import Compiling
@@ -38,10 +35,7 @@ _MOST_BYTES = 1.5e9
 _SECONDS, _SECONDS_PER_POINT = 2e-7, 1.5e-9  # per hyperplane
 _SECONDS_PER_SET = 2e-6
 _MOST_SECONDS = 60.0
-_FIRST_ROWS = 50  # that show the dimension of most data
 _LIMIT_BITS = 40  # of the sum of the coefficients of a limit
-_UNITS = 2**24  # that the best loss is divided into, if the row weights have no common unit
-_ROUNDING = 2.0**-48  # relative, of weights and losses in units
 
 
 def _compile() -> None:
@@ -97,15 +91,11 @@ class Cells(Prover):
     def work(self, host: Host, offer: Offer) -> None:
         problem, data = host.problem, host.problem.dataset
         width = width_of(problem)
-        # Weights are rounded down to whole units, so no network loses less than they say.
-        unit = problem.accuracy.step or host.loss / _UNITS
-        if unit < sys.float_info.min:
-            return  # the loss is almost 0
-        rounding = 0.0 if problem.accuracy.step else _ROUNDING
-        units = np.floor(np.minimum(data.weights, host.loss) / unit * (1 - rounding)).astype(np.int64)
-        limits = _limits(problem)
-        rows = _Rows.of(data, units, width, is_limited=bool(limits))
-        most = math.ceil(host.loss / unit * (1 - _ROUNDING)) - 1
+        units, limits = Units.of(problem, host.loss), _limits(problem)
+        if units is None:
+            return
+        rows = MergedRows.of(data, units.integers, width, is_limited=bool(limits))
+        most = units.below(host.loss)
         sets = rows.sets(width, most, host.must_stop)
         if sets is None:
             return
@@ -114,7 +104,7 @@ class Cells(Prover):
             return  # so many sets cannot be combined
         oracle = Oracle(data.X, np.asarray(data.y == 1), host.seed)
         for gate in sorted(gates(width), key=_n_alone, reverse=True):
-            most = min(most, math.ceil(host.loss / unit * (1 - _ROUNDING)) - 1)
+            most = min(most, units.below(host.loss))
             found, is_done = _best(sets, rows.on, rows.units, gate, most - rows.lost, host.must_stop, limits)
             if not is_done:
                 return
@@ -126,11 +116,9 @@ class Cells(Prover):
                 network = network_of(problem, gate, neurons)
                 if math.isinf(offer(network)):
                     return  # limits were rounded
-                most = min(most, int(units[network.predict(data.X) != data.y].sum()) - 1)
-        least = (most + 1) * unit
-        least = max(least, RowWeights.of(data.weights, host.loss).round_up(least * (1 - rounding)))
+                most = min(most, int(units.integers[network.predict(data.X) != data.y].sum()) - 1)
         evidence = Enumeration(Size.of(problem).n_planes, len(sets), len(gates(width)))
-        host.raise_bound(Bound(min(host.loss, least), evidence=evidence))
+        host.raise_bound(Bound(units.loss_of(most + 1, host.loss), evidence=evidence))
 
 
 @dataclass(frozen=True)
@@ -146,7 +134,9 @@ class Size:
     @classmethod
     def of(cls, problem: Problem) -> Size:
         data, is_limited = problem.dataset, bool(problem.constraints.inequalities)
-        return cls(int(data.group[-1]) + 1, _dimension(data), data.n_rows, width_of(problem), is_limited)
+        return cls(
+            int(data.group[-1]) + 1, dimension(data, MOST_DIMENSIONS + 1), data.n_rows, width_of(problem), is_limited
+        )
 
     @property
     def keeps_one(self) -> bool:
@@ -168,58 +158,6 @@ class Size:
     def n_bytes(self) -> float:
         """For the sets of both sides: twice their words, hashes and a table. Of a single neuron one set is kept."""
         return 2.0 * self.n_planes * (16 * -(-self.n_rows // 64) + 24) if not self.keeps_one else 0.0
-
-
-def _dimension(data: Dataset) -> int:
-    """The dimension of what the rows span, exactly; one more than the most if it is larger than that."""
-    first = independent_axes(integer_rows(data.X[:_FIRST_ROWS]), MOST_DIMENSIONS + 1)
-    if len(first) > MOST_DIMENSIONS or len(first) == data.n_features or data.n_rows <= _FIRST_ROWS:
-        return len(first)
-    return len(independent_axes(integer_rows(data.X), MOST_DIMENSIONS + 1))
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """The rows that are divided: their numbers, whether neurons must be on for them, and their weights in units.
-
-    For a single neuron without limits on errors, equal rows of both classes are one row of the heavier class, with the
-    difference of their weights; the lighter weight is lost in any case.
-    """
-
-    data: Dataset
-    numbers: NDArray[np.int64]
-    units: NDArray[np.int64]
-    lost: int = 0
-    is_limited: bool = False
-
-    @classmethod
-    def of(cls, data: Dataset, units: NDArray[np.int64], width: int, *, is_limited: bool) -> _Rows:
-        if width > 1 or is_limited:
-            return cls(data, np.arange(data.n_rows), units, is_limited=is_limited)
-        on = np.asarray(data.y == 1)
-        totals = np.zeros((2, int(data.group[-1]) + 1), dtype=np.int64)
-        np.add.at(totals, (on.astype(np.int64), data.group), units)
-        heavier = np.flatnonzero(on == (totals[1] > totals[0])[data.group])
-        numbers = heavier[np.unique(data.group[heavier], return_index=True)[1]]
-        left = np.abs(totals[1] - totals[0])[data.group[numbers]]
-        is_kept = left > 0
-        is_kept[0] |= not is_kept.any()  # there are sets of no rows, but not of nothing
-        return cls(data, numbers[is_kept], left[is_kept], int(totals.min(axis=0).sum()))
-
-    @cached_property
-    def on(self) -> Booleans:
-        return np.asarray(self.data.y[self.numbers] == 1)
-
-    def sets(self, width: int, most: int, should_stop: Callable[[], bool]) -> Words | None:
-        """The sets that neurons can get right, as far as they are of use for a loss of at most ``most``."""
-        use = Use.of(self.on, self.units, width, most - self.lost, is_limited=self.is_limited)
-        return correct_sets(integer_rows(self.data.X[self.numbers]), self.on, use, should_stop)
-
-    def members(self, words: Words) -> NDArray[np.int64]:
-        """The numbers of the rows of a set."""
-        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: len(self.numbers)]
-        found: NDArray[np.int64] = self.numbers[bits.astype(bool)]
-        return found
 
 
 def _n_alone(gate: Gate) -> int:

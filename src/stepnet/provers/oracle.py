@@ -102,7 +102,7 @@ class Oracle:
 
     def _exact(self, rows: Indices, should_stop: Callable[[], bool] = lambda: False) -> Neuron | Subsystem | None:
         """The answer in rational arithmetic: slow, for rows that floats leave in doubt."""
-        basis, direction = _gordan([self._integers[i] for i in rows], should_stop)
+        basis, direction = gordan([self._integers[i] for i in rows], should_stop)
         if basis is not None:
             return self._subsystem(rows[basis])
         if direction is None:
@@ -186,9 +186,7 @@ def integer_rows(X: Floats) -> list[list[int]]:
     ]
 
 
-def _gordan(
-    columns: list[list[int]], should_stop: Callable[[], bool]
-) -> tuple[list[int] | None, list[Fraction] | None]:
+def gordan(columns: list[list[int]], should_stop: Callable[[], bool]) -> tuple[list[int] | None, list[Fraction] | None]:
     """Either columns of which 0 is a convex combination, or a direction with a positive product with every column.
 
     The simplex method in rational arithmetic, with Bland's rule, which never cycles.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Floats
 from stepnet.runtime.numbers import is_finite_number
 from stepnet.tables.operations import lines_of
-from stepnet.uncertainty.attack import Attacks, attack
+from stepnet.uncertainty.attack import attack
 
 MOST_ROWS, MOST_SECONDS = 200, 30.0
 
@@ -28,9 +27,9 @@ class Robustness:
     n_attacked: int
     n_unfinished: int  # rows whose search stopped early, so that their radius may be larger
     certified: float  # share of rows that no perturbation up to the radius gets wrong
+    broken: float  # share of rows that a perturbation up to the radius gets wrong; the rest is not decided
     right: float  # share of rows classified correctly as they are
     curve: tuple[tuple[float, float], ...]  # radius, share of rows certified beyond it
-    is_out_of_time: bool
 
     def share(self, radius: float) -> float:
         """The share of rows that no perturbation up to a radius gets wrong."""
@@ -44,31 +43,26 @@ def checked_radius(radius: object) -> float:
 
 
 def robustness_of(estimator: Any, X: Floats, y: Any, norm: str, radius: float, part: str) -> Robustness:
-    """Exact attacks on rows spread evenly over those given, until ``MOST_ROWS`` or ``MOST_SECONDS`` is reached.
+    """Attacks on up to ``MOST_ROWS`` rows, spread evenly over those given, for ``MOST_SECONDS``.
 
     Perturbations have the units of features before they are scaled.
     """
     chosen = np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(np.int64))
-    chosen = np.random.default_rng(0).permutation(chosen)  # so that rows stay evenly spread if time runs out
     columns = getattr(estimator, "columns_", None)
     units = lines_of(columns.arithmetic)[0] if columns is not None and columns.has_arithmetic else None
-    begin, found = time.monotonic(), list[Attacks]()
-    for number in chosen:
-        if found and time.monotonic() - begin >= MOST_SECONDS:
-            break
-        found.append(attack(estimator.network_, X[[number]], y[[number]], norm=norm, scale=units))
-    radii, attacked = np.array([one.radii[0] for one in found]), chosen[: len(found)]
+    network = estimator.network_
+    found = attack(network, X[chosen], y[chosen], norm=norm, scale=units, time_limit=MOST_SECONDS)
     return Robustness(
         norm,
         radius,
         part,
         len(X),
-        len(radii),
-        sum(not one.are_complete[0] for one in found),
-        float((radii > radius).mean()),
-        float((estimator.network_.predict(X[attacked]) == y[attacked]).mean()),
-        _curve(radii),
-        len(radii) < len(chosen),
+        len(chosen),
+        int((~found.are_complete).sum()),
+        found.certified(radius),
+        found.broken(radius),
+        float((network.predict(X[chosen]) == y[chosen]).mean()),
+        _curve(found.radii),
     )
 
 

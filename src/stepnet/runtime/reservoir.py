@@ -7,7 +7,7 @@ fit.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,3 +63,13 @@ class Reservoir:
         columns = list(zip(*(arrays for _, arrays in self._parts), strict=True))
         self._parts = []
         return [None if column[0] is None else np.concatenate(column) for column in columns]
+
+
+class Taken(NamedTuple):
+    """A sample that was taken already, of so many things."""
+
+    arrays: list[Any]
+    n_seen: int
+
+    def taken(self) -> list[Any]:
+        return self.arrays

@@ -13,6 +13,7 @@ from stepnet.model.binomial import clopper_pearson
 from stepnet.scores.card import Card, number
 
 _NOTHING = "–"
+_LEAST = 0.0005  # probabilities closer to 0 and 1 are not written as such
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def sheet_of(
         n_rows, n_on = counts.rows.get(total, (0, 0))
         share = f"{100 * n_on / n_rows:.1f} %" if n_rows else _NOTHING
         low, high = clopper_pearson(n_on, n_rows, confidence) if n_rows else (0.0, 1.0)
-        chance = _NOTHING if chances is None else f"{100 * chances[place]:.1f} %"
+        chance = _NOTHING if chances is None else _chance(float(chances[place]))
         answer = on if total >= card.threshold else off
         interval = f"{100 * low:.1f} to {100 * high:.1f} %"
         lines.append((str(total), answer, chance, str(n_rows), share, interval))
@@ -96,6 +97,13 @@ def sheet_of(
         marked=marked,
     )
     return Sheet(f"Score for {on}", _verdict(card, off, on), (rules, meaning), _note(on))
+
+
+def _chance(share: float) -> str:
+    """No probability is 0 or 1."""
+    if share < _LEAST:
+        return "< 0.1 %"
+    return "> 99.9 %" if share > 1 - _LEAST else f"{100 * share:.1f} %"
 
 
 def attainable(card: Card) -> list[int]:

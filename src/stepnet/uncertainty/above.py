@@ -49,14 +49,14 @@ class Above:
 
     def _below(self, k: int, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         """The smallest and largest inputs of layer k."""
-        least, most = _ranges(self.first, low, high)
+        least, most = ranges_of(self.first, low, high)
         for layer in self.layers[:k]:
             low, high = layer.activation.level_ranges(layer.matrix, layer.thresholds, least, most)
-            least, most = _ranges(layer, low, high)
+            least, most = ranges_of(layer, low, high)
         return least, most
 
 
-def _ranges(layer: Layer, low: Ints, high: Ints) -> tuple[Floats, Floats]:
+def ranges_of(layer: Layer, low: Ints, high: Ints) -> tuple[Floats, Floats]:
     """The smallest and largest outputs of neurons at levels in between; values need not rise."""
     values = np.array(layer.activation.values)
     if (np.diff(values) >= 0).all():

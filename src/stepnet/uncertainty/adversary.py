@@ -1,42 +1,36 @@
-"""Adversary: the smallest perturbation of a row that changes a network's answer.
+"""Adversary: the smallest perturbation of a row that changes a network's answer, enclosed from both sides.
 
-Every first-layer threshold is a hyperplane. A perturbation changes the answer if it moves the row to sides of the
-hyperplanes for which the layers above answer differently. The search is best-first branch and bound over the sides: a
-node fixes some of them, and its bound is the larger of two lower bounds on the radius,
-
-    the nearest point on the fixed sides, proven by multipliers (:mod:`stepnet.uncertainty.halfspaces`), and
-    the smallest radius at which the sides in reach, taken independently, could change the answer.
-
-A first attack comes from the worst case within growing radii. Sides beyond the best attack are settled, and sides
-that every change of the answer requires are fixed.
+From above by attacks, each verified by an exact forward pass; from below by radii within which it is proven that there
+is none (:mod:`stepnet.uncertainty.decision`). The first attack comes from quick searches in growing radii, the first
+radius from the nearest hyperplanes that could change the answer if each were crossed on its own. Then radii between
+the two are decided until they meet: first the one just below the best attack, for few nodes, then halves, for more.
 
 Being below a threshold is relaxed to being at or below it, so the radius found is a lower bound on the size of every
-perturbation that changes the answer. Attacks are points strictly on their sides, verified by an exact forward pass.
+perturbation that changes the answer.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 
-from stepnet.errors import InvalidInputError, SolverFailure
+from stepnet.errors import InvalidInputError
 from stepnet.model.arithmetic import Floats
 from stepnet.model.network import Network
-from stepnet.uncertainty.above import Above
-from stepnet.uncertainty.halfspaces import Move
-from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
-from stepnet.uncertainty.sets import Uncertainty
-from stepnet.uncertainty.worst_case import settled, worst_classes
+from stepnet.uncertainty.ball import Ball
+from stepnet.uncertainty.circuit import Circuit
+from stepnet.uncertainty.decision import Decision, Target
+from stepnet.uncertainty.first_attack import first_attack, improved
+from stepnet.uncertainty.hyperplanes import Hyperplanes
 
-_SAFETY = 1e-12  # relative, subtracted from distances for rounding
+CLOSE = 1e-6  # relative: a radius and an attack this close meet
+_TIGHT = 2e-8  # relative: the last radius is this much below the best attack
+_TINY = 1e-11  # of the row's largest feature: attacks this small are as near as floats come
 _FAR = 1e8  # times the distance of the farthest hyperplane
-_CANDIDATES = 24  # for branching
-_GROWTH, _GROWTHS, _FIRST_NODES = 1.5, 40, 40
-_NUDGES = (1e-9, 1e-8, 1e-7, 1e-6)  # how far inside its sides an attack is placed
+_FIRST_NODES, _GROWTH = 40, 4
+_MOST_NODES = 20_000
 
 
 @dataclass(frozen=True)
@@ -46,196 +40,169 @@ class Attack:
     Attributes
     ----------
     radius : float
-        No smaller perturbation changes the answer; infinite if none does.
+        No smaller perturbation changes the answer, proven; infinite if none does.
     point : ndarray or None
         A perturbed row with another answer, verified; None if none was found.
     size : float
-        The size of this perturbation, at least ``radius`` and nearly equal to it; infinite without a point.
+        The size of this perturbation, at least ``radius``; infinite without a point.
     is_complete : bool
-        False if the search reached its limit; then ``radius`` is what it had proven by then.
+        Whether the two meet: the smallest perturbation is known up to a relative 1e-6.
+    claimed_by : str
+        The solver whose word the radius rests on; empty if it is proven without one.
     """
 
     radius: float
     point: Floats | None
     size: float
     is_complete: bool = True
+    claimed_by: str = ""
+
+    def joined(self, other: Attack) -> Attack:
+        """What two searches of the same row know together."""
+        best = self if self.size <= other.size else other
+        proof = self if self.radius >= other.radius else other
+        is_complete = self.is_complete or other.is_complete
+        return Attack(proof.radius, best.point, best.size, is_complete, proof.claimed_by)
 
 
 class Adversary:
-    """Attacks on one network; perturbations are measured as in an uncertainty set, whose own radius is ignored."""
+    """Attacks on one network; perturbations are measured as in a ball, whose own radius is ignored."""
 
-    def __init__(self, network: Network, uncertainty: Uncertainty, most_nodes: int = 20_000) -> None:
+    def __init__(self, network: Network, ball: Ball, most_nodes: int = _MOST_NODES) -> None:
         if network.layers[-1].activation.gives_numbers and len(network.layers) > 1:
             raise InvalidInputError("an attack changes a class; the outputs of this network are numbers.")
-        self.network, self.uncertainty, self.most_nodes = network, uncertainty, most_nodes
-        self.planes = Hyperplanes(network, uncertainty)
-        self.above = Above(network)
+        if not ball.is_plain:
+            raise InvalidInputError("an attack measures perturbations with scale=, not with a transform.")
+        self.network, self.ball, self.most_nodes = network, ball, most_nodes
+        self.planes = Hyperplanes(network, ball)
+        self.circuit = Circuit(network)
 
-    def attack(self, row: Floats, target: int | None = None) -> Attack:
-        """The smallest perturbation with an answer other than ``target`` (default: the answer for the row)."""
+    def target(self, row: Floats) -> Target:
         levels = self.network.levels(row[None])
-        answer = int(levels[-1][0, 0])
-        if target is not None and target != answer:
+        now = self.planes.sides(levels[0])[0]
+        return Target(self.circuit, self.planes, self.ball, row, int(levels[-1][0, 0]), now)
+
+    def attack(
+        self,
+        row: Floats,
+        code: int | None = None,
+        radius: float | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+        *,
+        hints: Sequence[Floats] = (),
+        most_nodes: int | None = None,
+    ) -> Attack:
+        """The smallest perturbation with an answer other than ``code`` (default: the answer for the row).
+
+        With a radius it is only decided whether there is one up to that size. Hints are points that may be attacks.
+        """
+        target = self.target(row)
+        if code is not None and code != target.answer:
             return Attack(0.0, row.copy(), 0.0)
-        return _Branching(self, row, self.planes.sides(levels[0])[0], answer).run()
+        enclosure = Enclosure(target, radius)
+        enclosure.begin(hints)
+        enclosure.close(self.most_nodes if most_nodes is None else most_nodes, should_stop)
+        return enclosure.attack()
 
 
-class _Branching:
-    """Branch and bound for one row."""
+class Enclosure:
+    """The interval of one row: ``radius`` from below, ``size`` of the best attack from above."""
 
-    def __init__(self, adversary: Adversary, row: Floats, now: Sides, answer: int) -> None:
-        self.adversary, self.row, self.now, self.answer = adversary, row, now, np.array([answer])
-        self.planes = planes = adversary.planes
-        values = planes.W @ row - planes.T
-        doubt = 4 * len(row) * 2.0**-52 * (np.abs(planes.W) @ np.abs(row) + np.abs(planes.T))
-        shrunk = np.where(values >= 0, np.maximum(values - doubt, 0.0), np.minimum(values + doubt, 0.0))
-        self.distances = planes.distances(shrunk) * (1 - _SAFETY)
-        self.order = np.argsort(self.distances, kind="stable")
+    def __init__(self, target: Target, wanted: float | None = None) -> None:
+        self.target, self.wanted = target, wanted
+        self.distances = target.distances()
         finite = self.distances[np.isfinite(self.distances)]
         self.farthest = _FAR * (1.0 + float(finite.max(initial=0.0)))
-        self.radius, self.size = np.inf, np.inf
+        scales = target.ball.scales(len(target.row))
+        self.tiny = _TINY * float((np.abs(target.row) / scales).max(initial=0.0))
+        self.radius, self.size = 0.0, np.inf
         self.point: Floats | None = None
+        self.begun: dict[float, Decision] = {}
 
-    def run(self) -> Attack:
-        numbers = count()
-        start = np.full(len(self.now), FREE, dtype=np.int8)
-        lowest = float(self._alone(start[None])[0])
-        heap: list[tuple[float, int, Sides, Floats | None]] = [(lowest, next(numbers), start, None)]
-        self._begin(lowest)
-        n_nodes = 0
-        while heap and heap[0][0] < self.size * (1 - 1e-9):
-            bound, _, sides, delta = heapq.heappop(heap)
-            n_nodes += 1
-            if n_nodes > self.adversary.most_nodes:
-                return self._attack(bound, is_complete=False)
-            implied = self._implied(sides)
-            if implied is None:
-                continue
-            if delta is not None and (implied != sides).any() and not self._holds(implied, delta):
-                delta = None
-            sides = implied
-            if delta is None:
-                try:
-                    move = self._nearest(sides)
-                except SolverFailure:
-                    move = Move(None, bound)
-                if move.delta is None and move.bound > self.farthest:
-                    continue  # no perturbation reaches these sides, up to rounding
-                bound, delta = max(bound, move.bound), move.delta
-                if delta is None:
-                    self.radius = min(self.radius, bound)  # undecided: the smallest may be here
-                    continue
-                if heap and bound > heap[0][0] + 1e-12:
-                    heapq.heappush(heap, (bound, next(numbers), sides, delta))
-                    continue
-            here = self._sides_at(delta, sides)
-            if self.adversary.above.answers(self.planes.levels(here[None])[0])[0] != self.answer[0]:
-                self.radius = min(self.radius, bound)
-                self._try(here)
-                if self.size <= bound * (1 + 1e-6):
-                    continue
-            for child_bound, child, child_delta in self._children(sides, here, delta, bound):
-                heapq.heappush(heap, (child_bound, next(numbers), child, child_delta))
-        return self._attack(min([self.radius, *(node[0] for node in heap[:1])]), is_complete=True)
+    @property
+    def is_closed(self) -> bool:
+        if self.wanted is not None:
+            return self.radius > self.wanted or self.size <= self.wanted
+        return self.size <= self.radius * (1 + CLOSE) + self.tiny or np.isinf(self.radius)
 
-    def _attack(self, radius: float, *, is_complete: bool) -> Attack:
-        # Nodes within a relative 1e-9 of the best attack were not opened.
-        return Attack(min(radius, self.size * (1 - 1e-9)), self.point, self.size, is_complete)
+    def attack(self) -> Attack:
+        return Attack(min(self.radius, self.size), self.point, self.size, self.is_closed)
 
-    def _begin(self, lowest: float) -> None:
-        """A first attack: the worst case within growing radii."""
-        network, uncertainty = self.adversary.network, self.adversary.uncertainty
-        radius = max(lowest, 1e-9)
-        for _ in range(_GROWTHS):
-            radius *= _GROWTH
-            if not np.isfinite(radius) or radius > self.farthest:
-                return
-            worst = worst_classes(
-                network, uncertainty, self.row[None], np.array([radius]), self.answer, most_nodes=_FIRST_NODES
-            )
-            if worst.costs[0] > 0:
-                sides = self.planes.sides(network.levels(worst.points)[0])[0]
-                self.point, self.size = worst.points[0], float(uncertainty.size(worst.points - self.row)[0])
-                self._try(sides)
-                return
+    def offer(self, point: Floats | None) -> None:
+        """Take an attack if it is better."""
+        if point is not None and (size := self.target.size(point)) < self.size:
+            self.point, self.size = point, size
 
-    def _implied(self, sides: Sides) -> Sides | None:
-        """The sides with those settled or fixed that no better attack can choose; None if none is possible."""
-        beyond = (sides == FREE) & (self.distances >= self.size)
-        found = settled(self._could, np.where(beyond, self.now, sides).astype(np.int8), 0.5)
-        return None if found is None else found[1]
-
-    def _could(self, sides: Sides) -> Floats:
-        """For many sides, whether they could change the answer, as 0 and 1."""
-        low, high = self.planes.levels(sides)
-        return self.adversary.above.could_miss(low, high, np.repeat(self.answer, len(sides))).astype(np.float64)
-
-    def _holds(self, sides: Sides, delta: Floats) -> bool:
-        return bool((self._sides_at(delta, np.full_like(sides, FREE)) == sides)[sides != FREE].all())
-
-    def _nearest(self, sides: Sides, nudge: float = 0.0) -> Move:
-        """The smallest perturbation to the fixed sides; none is needed if the row is on all of them."""
-        fixed = np.flatnonzero(sides != FREE)
-        if not (sides[fixed] != self.now[fixed]).any() and not nudge:
-            return Move(np.zeros(len(self.row)), 0.0)
-        halves = self.planes.halfspaces(self.row, sides, fixed)
-        if nudge:
-            around = 1.0 + np.abs(self.planes.T[fixed]) + np.abs(self.planes.W[fixed]) @ np.abs(self.row)
-            halves = halves._replace(h=halves.h + nudge * around)
-        return self.adversary.uncertainty.smallest(self.row, halves)
-
-    def _sides_at(self, delta: Floats, sides: Sides) -> Sides:
-        here = self.planes.sides_at(self.row + delta) if delta.any() else self.now
-        return np.where(sides == FREE, here, sides).astype(np.int8)
-
-    def _alone(self, sides: Sides) -> Floats:
-        """For many sides (nodes × hyperplanes) the radius from which free sides in reach could change the answer.
-
-        Free sides are taken independently; infinite if even all of them together cannot change it.
-        """
-        n_nodes, n_planes = sides.shape
-        order = self.order[np.isfinite(self.distances[self.order])]
-        ranks = np.full(n_planes, n_planes)
-        ranks[order] = np.arange(len(order))
-        # All prefixes of the nearest sides at once: more loose sides can only change more.
-        is_loose = (sides[:, None] == FREE) & (ranks < np.arange(len(order) + 1)[:, None])
-        tries = np.where(is_loose, FREE, np.where(sides == FREE, self.now, sides)[:, None]).astype(np.int8)
-        could = self._could(tries.reshape(-1, n_planes)).reshape(n_nodes, -1) > 0
-        radii = np.concatenate([[0.0], self.distances[order]])
-        return np.where(could.any(axis=1), radii[could.argmax(axis=1)], np.inf)
-
-    def _children(
-        self, sides: Sides, here: Sides, delta: Floats, bound: float
-    ) -> Iterator[tuple[float, Sides, Floats | None]]:
-        """Fix one more side both ways: the one for which the bounds of both children are expected to rise most."""
-        free = np.flatnonzero((sides == FREE) & np.isfinite(self.distances))
-        if not len(free):
+    def begin(self, hints: Sequence[Floats] = ()) -> None:
+        """The first bound and the first attack."""
+        self.radius = self._alone()
+        if self.is_closed or np.isinf(self.radius):
             return
-        away = self.planes.distances(self.planes.W @ (self.row + delta) - self.planes.T)
-        free = free[np.argsort(away[free], kind="stable")[:_CANDIDATES]]
-        children = np.repeat(sides[None], 2 * len(free), axis=0)
-        every = np.arange(len(free))
-        children[every, free], children[len(free) + every, free] = here[free], 1 - here[free]
-        bounds = np.maximum(bound, self._alone(children))
-        stays, leaves = bounds[: len(free)] - bound, np.maximum(bounds[len(free) :] - bound, away[free] / 2)
-        limit = max(self.size - bound, 1e-12) if np.isfinite(self.size) else np.inf
-        scores = (np.minimum(stays, limit) + 1e-6 * (1.0 + bound)) * (np.minimum(leaves, limit) + 1e-6 * (1.0 + bound))
-        best = int(np.nan_to_num(scores, posinf=np.inf).argmax())
-        for number, child_delta in ((best, delta), (len(free) + best, None)):
-            if np.isfinite(bounds[number]) and self.planes.is_ordered(children[number], int(free[best])):
-                yield float(bounds[number]), children[number], child_delta
+        most = self.farthest if self.wanted is None else self.wanted
+        self.offer(first_attack(self.target, max(self.radius, 1e-9), most))
+        for hint in hints:
+            if self.target.size(hint) < 4 * self.size and self.target.is_hit(hint):
+                self.offer(improved(self.target, hint))
 
-    def _try(self, sides: Sides) -> None:
-        """Keep a point strictly on these sides if it is nearer and an exact forward pass confirms another answer."""
-        for nudge in _NUDGES:
-            try:
-                delta = self._nearest(sides, nudge).delta
-            except SolverFailure:
-                continue
-            if delta is None:
-                return
-            point = self.adversary.uncertainty.clipped(self.row, self.row + delta)
-            size = float(self.adversary.uncertainty.size((point - self.row)[None])[0])
-            if size < self.size and int(self.adversary.network.predict(point[None])[0]) != self.answer[0]:
-                self.point, self.size = point, size
-                return
+    def _alone(self) -> float:
+        """The radius from which the sides in reach, each on its own, could change the answer.
+
+        By bisection over how many of the nearest hyperplanes may be crossed: more of them can only change more.
+        """
+        target = self.target
+        order = np.argsort(self.distances, kind="stable")
+        order = order[np.isfinite(self.distances[order])]
+
+        def could(n_crossed: int) -> bool:
+            sides = target.now.copy()
+            sides[order[:n_crossed]] = -1
+            low, high = target.all_bits(sides)
+            return bool(target.circuit.could_miss(low[None], high[None], target.answer)[0])
+
+        if not could(len(order)):
+            return np.inf
+        no, yes = -1, len(order)
+        while yes - no > 1:
+            middle = (no + yes) // 2
+            no, yes = (no, middle) if could(middle) else (middle, yes)
+        return float(self.distances[order[yes - 1]]) if yes else 0.0
+
+    def close(self, most_nodes: int, should_stop: Callable[[], bool]) -> None:
+        """Decide radii until the interval is closed, or the nodes or the time are used up."""
+        left, nodes = most_nodes, _FIRST_NODES
+        while not self.is_closed and left > 0 and not should_stop():
+            n_before, has_ended = left, False
+            for radius in self._radii():
+                decision = self.begun.get(radius)
+                if not self.radius <= radius < self.size or left <= 0 or (decision and decision.is_over):
+                    continue
+                decision = decision or Decision(self.target, radius)
+                n_nodes = decision.n_nodes
+                decision.run(min(nodes, left), should_stop)
+                left -= max(1, decision.n_nodes - n_nodes)
+                self._learn(decision)
+                has_ended = decision.is_over and not decision.is_open
+                if has_ended or self.is_closed or should_stop():
+                    break
+            if left == n_before:
+                return  # rounding leaves all of them in doubt
+            nodes *= 1 if has_ended else _GROWTH
+
+    def _radii(self) -> list[float]:
+        if self.wanted is not None:
+            return [self.wanted]
+        if np.isinf(self.size):
+            return [self.farthest, max(2 * self.radius, 1e-9)]
+        last = self.size * (1 - _TIGHT)
+        return [last, *(self.radius + share * (self.size - self.radius) for share in (0.5, 0.25, 0.1))]
+
+    def _learn(self, decision: Decision) -> None:
+        self.offer(decision.point)
+        self.begun = {one.radius: one for one in (*self.begun.values(), decision)}
+        # Only those that may be continued are kept.
+        self.begun = {radius: one for radius, one in self.begun.items() if self.radius <= radius < self.size}
+        if decision.is_proven:
+            # Within a closed ball there is none, so the smallest is larger.
+            self.radius = max(self.radius, float(np.nextafter(decision.radius, np.inf)))
+            if decision.radius == self.farthest:
+                self.radius = np.inf

@@ -29,6 +29,7 @@ class Ball(Uncertainty):
     Parameters
     ----------
     norm : "l1", "l2" or "linf"
+        With whole steps also ``"l0"``, the number of features that move.
     radius : float
         The same for all rows; ``fit(..., radius=...)`` sets one per row.
     scale : sequence of float, optional
@@ -37,6 +38,14 @@ class Ball(Uncertainty):
         Perturbed rows stay between them (a row outside is not moved further out).
     transform : square matrix, optional
         Instead of ``scale``; with ``"l2"`` an ellipsoid.
+    integer : bool
+        Whether features move by whole numbers only. For attacks; training takes the whole ball.
+    step : sequence of float or float, optional
+        Features move by whole multiples of these; ``integer=True`` is ``step=1``. A feature of zeros and ones has the
+        range 0 to 1 and the step 1.
+    groups : sequence of sequences of int, optional
+        Features that encode one category each (one of them is 1, the others are 0) move together, to another category;
+        that counts as one feature that moves by 1. For balls with whole steps.
     """
 
     norm: str = "linf"
@@ -45,6 +54,9 @@ class Ball(Uncertainty):
     low: tuple[float, ...] | float | None = None
     high: tuple[float, ...] | float | None = None
     transform: tuple[tuple[float, ...], ...] | None = None
+    integer: bool = False
+    step: tuple[float, ...] | float | None = None
+    groups: tuple[tuple[int, ...], ...] | None = None
 
     has_radius = True
 
@@ -62,6 +74,40 @@ class Ball(Uncertainty):
                 object.__setattr__(self, name, as_numbers(name, end))
         if self.transform is not None:
             self._check_transform()
+        self._check_steps()
+
+    def _check_steps(self) -> None:
+        if not isinstance(self.integer, bool | np.bool_):
+            raise InvalidInputError(
+                f"integer={self.integer!r} must be True or False; step= has one number per feature."
+            )
+        if self.step is not None and not is_finite_number(self.step):
+            object.__setattr__(self, "step", as_numbers("step", self.step))
+        sizes = np.atleast_1d(1.0 if self.step is None else self.step)
+        if not (np.isfinite(sizes).all() and (sizes > 0).all()):
+            raise InvalidInputError(f"step={self.step!r} must be positive: a number, or one per feature.")
+        if self.integer and self.step is not None and (sizes != np.round(sizes)).any():
+            raise InvalidInputError(f"step={self.step!r} must be whole numbers where integer=True.")
+        if self.norm == "l0" and not self.is_discrete:
+            raise InvalidInputError("norm='l0' counts features that move by whole steps; give integer=True or step=.")
+        if self.groups is not None:
+            object.__setattr__(self, "groups", tuple(tuple(int(one) for one in group) for group in self.groups))
+            members = [one for group in self.groups or () for one in group]
+            if not self.is_discrete or len(set(members)) < len(members):
+                raise InvalidInputError(
+                    "groups= must not overlap, and need integer=True: categories move by whole steps."
+                )
+        if self.transform is not None and self.is_discrete:
+            raise InvalidInputError("features of a ball with a transform do not move by steps; use scale=.")
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether features move by whole steps."""
+        return bool(self.integer) or self.step is not None
+
+    def lattice_steps(self, n_features: int) -> Floats:
+        """The step of each feature."""
+        return self._each("step", 1.0, n_features)
 
     def _check_transform(self) -> None:
         if self.scale is not None:
@@ -191,6 +237,7 @@ class Ball(Uncertainty):
         least, most = float(radii.min()), float(radii.max())
         radius = f"{least:g}" if least == most else f"{least:g} to {most:g}"
         shape = "" if self.scale is None and self.transform is None else ", scaled"
+        shape += ", by whole steps" if self.is_discrete else ""
         return f"{self.norm} ball of radius {radius}{shape}{', within a range' if self.is_clipped else ''}"
 
     # Perturbations into halfspaces.

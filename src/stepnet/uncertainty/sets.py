@@ -29,6 +29,11 @@ class Uncertainty(ABC):
     radius: float
     has_radius: bool  # whether rows may have different radii
 
+    @property
+    def is_discrete(self) -> bool:
+        """Whether features move by whole steps only."""
+        return False
+
     @abstractmethod
     def require(self, n_features: int) -> None:
         """Raise if the set is not for this number of features."""

@@ -28,7 +28,7 @@ QUIET = Settings(
 
 def begun(problem, seed=0):
     """The state of a descent before its first step, and its layers."""
-    mean, scale = descent._mean_and_scale(problem.dataset.X, problem.dataset.weights)
+    mean, scale = descent.mean_and_scale(problem.dataset.X, problem.dataset.weights)
     layers = layer_rules(problem, mean, scale, has_complements=False)
     targets = descent._Targets.of(problem)
     return descent._training(problem, targets, layers, mean, scale, np.random.default_rng(seed)), layers

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from stepnet.model.activations.base import Codes, Levels, Output
+from stepnet.model.activations.base import Codes, Condition, Levels, Output
 from stepnet.model.arithmetic import Bools, Floats, Weights, argmax, doubt_of, ranges_of_sums
 
 _TIE = 1e-9  # relative: outputs this close count as equal where sums are plain floats
@@ -63,6 +64,18 @@ class Argmax(Output):
             doubt = doubt_of(leads, least[members], most[members], offsets)
             missed[members] = (top >= offsets - doubt).any(axis=1)
         return missed
+
+    def rivals(self, weights: Floats, thresholds: Floats, answer: int) -> list[Condition]:
+        """Every other neuron that passes the answer's, or that ties with it and comes first."""
+        found: list[Condition] = []
+        for code in np.delete(np.arange(len(weights)), answer).tolist():
+            exact = Fraction(thresholds[code]) - Fraction(thresholds[answer])
+            lead = float(exact)
+            is_strict = code > answer and Fraction(lead) == exact
+            found.append(
+                (weights[code] - weights[answer], lead if lead <= exact else np.nextafter(lead, -np.inf), is_strict)
+            )
+        return found
 
     def constant_thresholds(self, code: int, width: int, beyond: float) -> Floats:
         return np.where(np.arange(width) == code, -beyond, beyond)

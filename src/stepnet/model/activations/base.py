@@ -12,6 +12,7 @@ from stepnet.model.arithmetic import Bools, Floats, Ints, Weights
 
 Levels = NDArray[np.int16]  # how many thresholds a neuron has reached; for a step, its bit
 Codes = Ints  # of classes
+Condition = tuple[Floats, float, bool]  # weights w and a number d: w·h >= d, or w·h > d where the last is True
 
 
 class Activation(ABC):
@@ -71,6 +72,10 @@ class Activation(ABC):
     def could_miss(self, weights: Weights, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         """Whether signals between ``least`` and ``most`` could get an answer other than the class; in doubt, yes."""
         return np.ones(len(least), dtype=bool)
+
+    def rivals(self, weights: Floats, thresholds: Floats, answer: int) -> list[Condition] | None:
+        """What sums every other answer needs: one of these must hold for it to be given; None if that is unknown."""
+        return None
 
     def constant_thresholds(self, code: int, width: int, beyond: float) -> Floats:
         """Thresholds for which the answer is always ``code`` if no sum exceeds ``beyond`` in size."""

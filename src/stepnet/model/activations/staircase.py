@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepnet.errors import InvalidInputError
-from stepnet.model.activations.base import Activation, Codes, Levels
+from stepnet.model.activations.base import Activation, Codes, Condition, Levels
 from stepnet.model.arithmetic import Bools, Floats, Weights, activations, doubt_of, ranges_of_sums
 from stepnet.runtime.numbers import is_finite_number
 
@@ -102,6 +102,12 @@ class Staircase(Activation):
     def could_miss(self, weights: Weights, thresholds: Floats, least: Floats, most: Floats, classes: Codes) -> Bools:
         below, above = self.level_ranges(weights, thresholds, least, most)
         return np.asarray((below[:, 0] != classes) | (above[:, 0] != classes))
+
+    def rivals(self, weights: Floats, thresholds: Floats, answer: int) -> list[Condition]:
+        """To reach the next threshold, or to miss the last one that is reached."""
+        ends = thresholds.reshape(len(weights), -1)[0]
+        up: list[Condition] = [(weights[0], float(ends[answer]), False)] if answer < len(ends) else []
+        return up + ([(-weights[0], -float(ends[answer - 1]), True)] if answer else [])
 
     def constant_thresholds(self, code: int, width: int, beyond: float) -> Floats:
         return np.where(np.arange(self.n_thresholds) < code, -beyond, beyond)

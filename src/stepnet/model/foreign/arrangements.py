@@ -12,7 +12,8 @@ from scipy import sparse
 
 from stepnet.errors import ModelFileError
 from stepnet.model.foreign.operators import Context, Looked, Options, Ordered, Winner, is_constant
-from stepnet.model.foreign.tensors import Sums
+from stepnet.model.foreign.rationals import filled, rationals
+from stepnet.model.foreign.tensors import Steps, Sums
 
 Places = NDArray[Any]
 
@@ -79,7 +80,16 @@ def gather(context: Context, options: Options, value: Any, places: Any) -> Any:
         return arranging(lambda _, array, index: np.take(array, index, axis=axis))(context, options, value, places)
     if not is_constant(value):
         raise ModelFileError("its places depend on the input")
-    return Winner(places.sums, value) if isinstance(places, Winner) else Looked(context.sums(places), value)
+    if isinstance(places, Winner):
+        return Winner(places.sums, value)
+    sums = context.sums(places)
+    if int(np.prod(sums.shape)) == 1:
+        return Looked(sums, value)
+    if value.ndim != 1 or not sums.is_integer(context.neurons.n_features):
+        raise ModelFileError("its places are not levels of steps")
+    n_axes = len(sums.shape)  # the number in place l from l - 1/2 on
+    cuts = tuple((filled(Fraction(2 * level - 1, 2), n_axes), False) for level in range(1, len(value)))
+    return Steps(sums, cuts, tuple(filled(number, n_axes) for number in rationals(value).tolist()))
 
 
 def concat(context: Context, options: Options, *values: Any) -> Any:

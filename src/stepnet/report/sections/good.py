@@ -155,19 +155,20 @@ def _robustness(found: Robustness) -> Iterator[Block]:
     yield Paragraph(
         f"{percent(found.certified)} of {rows} are certified at radius {number(found.radius)} in {found.norm}: they "
         f"are classified correctly, and no perturbation up to this size changes that. {percent(found.right)} are "
-        "classified correctly as they are. Perturbations are measured in the units of the features, and the search for "
-        "the smallest one that matters is exact."
+        "classified correctly as they are. Perturbations are measured in the units of the features, and what is "
+        "certified is proven."
     )
     if found.n_attacked < found.n_rows:
-        why = "the time limit was reached" if found.is_out_of_time else "more would take long"
         yield Paragraph(
             f"These are {found.n_attacked} of {counted(found.n_rows, f'{found.part} row')}, evenly spread, because "
-            f"{why}; stepnet attack attacks all of them."
+            "more would take long; stepnet attack attacks all of them."
         )
     if found.n_unfinished:
         yield Paragraph(
             f"For {counted(found.n_unfinished, 'row')} the search stopped at its limit: their radius may be larger "
-            "than counted here, never smaller."
+            f"than counted here, never smaller. {percent(found.broken)} are known to be broken at radius "
+            f"{number(found.radius)}, so the certified share lies between {percent(found.certified)} and "
+            f"{percent(1 - found.broken)}."
         )
     radii = sorted({0.0, found.radius, *ticks(0.0, found.curve[-1][0] or 1.0)})
     lines = [[number(radius), percent(found.share(radius))] for radius in radii]

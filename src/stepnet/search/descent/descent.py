@@ -39,6 +39,7 @@ from stepnet.search.descent.problem_rules import accepts_rules, rules_of
 from stepnet.search.descent.rules import FREE, Rules
 from stepnet.search.descent.sparsity import keep_largest
 from stepnet.search.descent.supply import Supply
+from stepnet.search.descent.targets import Targets, mean_and_scale
 from stepnet.search.padding import accepts_width
 
 _FEWEST_STEPS, _MOST_STEPS = 2_000, (50_000, 200_000)  # the most for up to 1.6 and from 6.4 million rows of batch 64
@@ -146,9 +147,9 @@ def _descended(
 ) -> Network:
     options = (options or DescentOptions()).for_(problem)
     rng = np.random.default_rng(seed)
-    mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights) if supply is None else supply.units
+    mean, scale = mean_and_scale(problem.dataset.X, problem.dataset.weights) if supply is None else supply.units
     warn_of_scales(problem, scale)
-    targets, are_numbers = _Targets.of(problem), problem.architecture.output.gives_numbers
+    targets, are_numbers = Targets.of(problem), problem.architecture.output.gives_numbers
     layers = layer_rules(problem, mean, scale, has_complements=_has_complements(problem))
     training = _training(problem, targets, layers, mean, scale, rng)
     n_draws = len(training.order)
@@ -195,7 +196,7 @@ def _descended(
 
 def _completed(
     problem: Problem,
-    targets: _Targets,
+    targets: Targets,
     layers: list[LayerRule],
     rules: Rules,
     widths: Any,
@@ -231,40 +232,6 @@ def _bounded(network: Network, bound: float) -> Network:
     return Network((*below, last.with_(np.clip(last.weights, -bound, bound), last.thresholds)))
 
 
-class _Targets(NamedTuple):
-    """What the outputs are compared with: codes of classes, or standardised numbers (rows × outputs)."""
-
-    values: Any
-    mean: Floats
-    scale: float  # one for all outputs, so that their errors keep their proportions
-
-    @classmethod
-    def of(cls, problem: Problem) -> _Targets:
-        y = problem.dataset.y
-        if not problem.architecture.output.gives_numbers:
-            return cls(y[:, None].astype(np.float32), np.zeros(1), 1.0)
-        mean, scale = _mean_and_scale(y, problem.dataset.weights)
-        mean = mean if problem.architecture.intercept else np.zeros_like(mean)
-        return cls(((y - mean) / scale.max()).astype(np.float32), mean, float(scale.max()))
-
-    def standardised(self, y: Any) -> Any:
-        """Of other rows, in the units of these."""
-        return ((np.reshape(y, (len(y), -1)) - self.mean) / self.scale).astype(np.float32)
-
-    def restored(self, network: Network) -> Network:
-        """With outputs in the units of the numbers."""
-        *below, last = network.layers
-        return Network((*below, last.with_(last.weights * self.scale, last.thresholds * self.scale - self.mean)))
-
-
-def _mean_and_scale(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    shares = weights / weights.sum()
-    mean = shares @ X
-    variance = np.array([shares @ (column - centre) ** 2 for column, centre in zip(X.T, mean, strict=True)])
-    scale = np.sqrt(variance)
-    return mean, np.where(scale > 1e-12 * np.abs(mean), scale, 1.0)
-
-
 def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Settings:
     batch, rate = options.batch or _STEP[0], options.rate or _STEP[1]
     fading = min(1.0, (_MANY_ROWS / n_draws) ** 1.5) * min(1.0, (_FEW_PER_FEATURE * n_features / n_draws) ** 0.5)
@@ -287,7 +254,7 @@ def _settings(n_draws: int, n_features: int, options: DescentOptions) -> Setting
 
 def _training(
     problem: Problem,
-    targets: _Targets,
+    targets: Targets,
     layers: list[LayerRule],
     mean: Floats,
     scale: Floats,
@@ -351,7 +318,7 @@ def _without_repetitions(training: Training, dataset: Dataset, supply: Supply, r
 
 
 def _take_in(
-    training: Training, targets: _Targets, fresh: Dataset, mean: Floats, scale: Floats, rng: np.random.Generator
+    training: Training, targets: Targets, fresh: Dataset, mean: Floats, scale: Floats, rng: np.random.Generator
 ) -> None:
     """Fresh rows take the places of others, chosen at random."""
     places = rng.choice(len(training.X), fresh.n_rows, replace=False)
@@ -371,8 +338,8 @@ class State(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem, rng: np.random.Generator) -> State:
-        mean, scale = _mean_and_scale(problem.dataset.X, problem.dataset.weights)
-        targets = _Targets.of(problem)
+        mean, scale = mean_and_scale(problem.dataset.X, problem.dataset.weights)
+        targets = Targets.of(problem)
         layers = layer_rules(problem, mean, scale, has_complements=_has_complements(problem))
         training = _training(problem, targets, layers, mean, scale, rng)
         return cls(training, mean, scale, targets.mean, targets.scale)

@@ -8,6 +8,7 @@ or how often.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,11 +25,11 @@ from stepnet.search.descent.descent import (
     _has_complements,
     _is_wide,
     _settings,
-    _Targets,
     _training,
 )
 from stepnet.search.descent.kernel import Training, descend
 from stepnet.search.descent.layer_rule import LayerRule, layer_rules
+from stepnet.search.descent.targets import Targets
 
 
 class Course(NamedTuple):
@@ -63,11 +64,11 @@ class SharedDescent(NamedTuple):
         """With a share of the steps of a descent in one place."""
         options = options.for_(problem)
         n_steps = max(1, int(share * _settings(n_rows, problem.dataset.n_features, options).n_steps))
-        targets = _Targets.of(problem)
+        targets = Targets.of(problem)
         return cls(options, units, (targets.mean, targets.scale), n_rows, n_steps, seed)
 
-    def _begun(self, problem: Problem) -> tuple[_Targets, list[LayerRule], Training]:
-        targets = _Targets(None, *self.target_units)
+    def _begun(self, problem: Problem) -> tuple[Targets, list[LayerRule], Training]:
+        targets = Targets(None, *self.target_units)
         targets = targets._replace(values=targets.standardised(problem.dataset.y))
         layers = layer_rules(problem, *self.units, has_complements=_has_complements(problem))
         training = _training(problem, targets, layers, *self.units, np.random.default_rng(self.seed))
@@ -91,11 +92,11 @@ class SharedDescent(NamedTuple):
         )
         rng = np.random.default_rng([self.seed, first, place])
         training.order[:] = rng.permutation(training.order)
-        if not _is_wide(problem) and not KERNELS.is_compiled:
+        is_wide, seed = _is_wide(problem), int(rng.integers(2**31))
+        if not is_wide and not KERNELS.is_compiled:
             KERNELS.compile()  # in numpy the same steps are rounded differently
-        make = in_numpy.descend if _is_wide(problem) else descend
-        with threadpool_limits(1, user_api="blas"):
-            n_averaged = make(training, settings, first, end, int(rng.integers(2**31)))
+        with threadpool_limits(1, user_api="blas") if is_wide else nullcontext():
+            n_averaged = (in_numpy.descend if is_wide else descend)(training, settings, first, end, seed)
         return Course(tuple(getattr(training, name) for name in _OF_COURSE), course.n_averaged + n_averaged)
 
     def network(self, problem: Problem, course: Course) -> Network:
