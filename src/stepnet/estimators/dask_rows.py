@@ -233,7 +233,7 @@ def fit_dask(estimator: Any, rows: DaskRows, budget: Budget, callbacks: tuple[Ca
     passes.tell(f"statistics of {len(rows.parts)} partitions", at_once=True)
     if not isinstance(method_of(estimator.method), Learn):
         raise NotAcceptedError(
-            f"method={estimator.method!r} does not take rows of Dask. Use method='learn', Rows, or X.compute() of fewer."
+            f"method={estimator.method!r} does not take rows of Dask. Use method='learn', Rows, or X.compute()."
         )
     survey, firsts = survey_of(rows, seed, _TOGETHER)
     keep_features(estimator, rows.names, survey.n_features)
