@@ -100,7 +100,7 @@ def _delayed(collection: Any) -> list[Any]:
         if collection.ndim > 1 and collection.numblocks[1] > 1:
             collection = collection.rechunk({1: -1})
         return list(collection.to_delayed().ravel())
-    return list(collection.to_delayed())
+    return list(collection.to_delayed(optimize_graph=False))  # optimised, columns of one file differ in partitions
 
 
 def _piece(number: int, X: Any, y: Any, weights: Any = None, *, is_number: bool) -> Piece:
