@@ -5,7 +5,8 @@
 A committee of each choice of kinds is trained on two thirds of a table, the first fold of accuracy.py. Its network and
 its members are then asked about all rows of the table. Numbers of members lie on one grid of a power of two, so that
 their sum in doubles is exact, and it is compared with that of the network by ==; the classes that follow from the sums
-are compared with those of `predict`. Weights and thresholds are checked to lie on the grid, in integers.
+are compared with those of `predict`. Weights and thresholds are checked to lie on the grid, in integers. Writes
+results/members.txt.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from accuracy import ONCE, TUNED, TWICE, load
+from common import RESULTS
 from stepnet import StepEnsembleClassifier, warm_up
 
 KINDS = (("oblique", "trees"), ("oblique", "bits"))
@@ -61,12 +63,14 @@ def main() -> None:
             found = differences(ensemble, X)
             total += [1, len(X), *found]
             print(f"{name:20} {' + '.join(kinds):16} {len(X):6} rows, {found[0]} and {found[1]} differ", flush=True)
-    for kinds, (n_tables, n_rows, n_numbers, n_classes) in totals.items():
-        print(
-            f"{' + '.join(kinds)}: {n_tables} tables, {n_rows:,} rows; {n_numbers} rows whose numbers differ from the "
-            f"sum of the members, {n_classes} rows whose class differs"
-        )
-    print(f"{time.process_time() - begin:.0f} CPU s")
+    shown = [
+        f"{' + '.join(kinds)}: {n_tables} tables, {n_rows:,} rows; {n_numbers} rows whose numbers differ from the sum "
+        f"of the members, {n_classes} rows whose class differs"
+        for kinds, (n_tables, n_rows, n_numbers, n_classes) in totals.items()
+    ]
+    shown.append(f"{time.process_time() - begin:.0f} CPU s")
+    print("\n".join(shown))
+    (RESULTS / "members.txt").write_text("\n".join([f"tables: {' '.join(names)}", *shown]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

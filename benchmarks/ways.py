@@ -1,4 +1,4 @@
-"""Independent ways to an optimum: cells, sat, one_neuron, gates and brute force on random instances.
+"""Independent ways to an optimum: cells, cones, sat, one_neuron, gates and brute force on random instances.
 
     python benchmarks/ways.py [--instances 600] [--jobs 1]
 

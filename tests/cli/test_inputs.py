@@ -192,8 +192,6 @@ def test_features_are_written_as_programs_read_them(people):
 
 def test_what_is_no_model_or_no_table_is_named(people):
     stepnet(*FIT, "--drop", "color", "--impute", "0", cwd=people)
-    stepnet("export", "model.json", "--to", "json", "--out", "net.json", cwd=people)
-    assert "is an exported network" in stepnet("predict", "net.json", "people.csv", cwd=people).stderr
     assert "is a folder" in stepnet("predict", "model.json", ".", cwd=people).stderr
     (people / "latin.csv").write_bytes("größe,y\n1,0\n".encode("latin-1"))
     assert "save it as UTF-8" in stepnet("predict", "model.json", "latin.csv", cwd=people).stderr

@@ -48,6 +48,8 @@ def test_every_page_is_in_a_table_of_contents():
     listed = set(
         re.findall(r"^(?:[^\n`<]*<)?([\w/]+)>?$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
     )
+    gallery = re.findall(r"^(\w+)$", (DOCS / "gallery" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    listed |= {f"gallery/{name}" for name in gallery}
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES} - {"index"}
     assert pages - listed == set()
 

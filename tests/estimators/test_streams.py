@@ -51,7 +51,8 @@ def test_no_rows_are_kept_and_the_certificate_is_about_the_last_batch():
     assert (certificate.status, certificate.n_rows) == ("LEARNED", 100)
     assert certificate.loss == (model.predict(X[last]) != Y[last]).sum()
     assert model.verify(X[last], Y[last])
-    assert len(pickle.dumps(model)) < len(pickle.dumps(learned(PARTS[:1]))) + 2_000
+    prints = 4 * 900  # bytes: which rows it knows, so that none of them passes for a new one
+    assert len(pickle.dumps(model)) < len(pickle.dumps(learned(PARTS[:1]))) + prints + 2_000
     with pytest.raises(InvalidInputError, match="no rows to add to or to drop"):
         model.forget([0])
     with pytest.raises(InvalidInputError, match="begin with partial_fit and method='prove'"):

@@ -27,6 +27,15 @@ def wide_spread(rng, width, n_inputs, activation=STEP):
     return layer.with_(layer.weights * 2.0 ** rng.integers(-60, 60, layer.weights.shape), layer.thresholds)
 
 
+def few_of_many(rng, width, n_inputs, activation=STEP):
+    """Three weights per neuron, far apart."""
+    layer = whole(rng, width, n_inputs, activation, largest=3)
+    weights = np.zeros_like(layer.weights)
+    for row in weights:
+        row[rng.choice(n_inputs, 3, replace=False)] = rng.choice([-2, -1, 1, 3], 3)
+    return layer.with_(weights, layer.thresholds)
+
+
 NETWORKS = {
     "one neuron": lambda rng: (real(rng, 1, 3),),
     "one neuron of integers": lambda rng: (whole(rng, 1, 4),),
@@ -45,6 +54,8 @@ NETWORKS = {
         whole(rng, 6, 3),
         Layer(rng.integers(-1, 2, (4, 6)), rng.integers(-2, 2, 4) + rng.choice([0.1, 0.3, 1e-9], 4), ARGMAX),
     ),
+    "few of many": lambda rng: (real(rng, 300, 3), few_of_many(rng, 40, 300), whole(rng, 1, 40)),
+    "argmax of few of many": lambda rng: (whole(rng, 300, 3), few_of_many(rng, 5, 300, ARGMAX)),
     "ordinal": lambda rng: (real(rng, 5, 3), real(rng, 1, 5, THREE)),
     "ordinal alone": lambda rng: (real(rng, 1, 3, THREE),),
     "thresholds beyond": lambda rng: (real(rng, 4, 3), Layer(rng.integers(-1, 2, (1, 4)), [1e300])),
@@ -75,11 +86,22 @@ def test_templates_are_filled_in_and_none_is_left_unused():
     for source in sources():
         assert not set("@$") & set(source)
         used.update(source.splitlines())
-    templates = list(files("stepnet.export").joinpath("templates").iterdir())
+    templates = [one for one in files("stepnet.export").joinpath("templates").iterdir() if one.name.endswith(".c")]
     assert len(templates) > 20
     for template in templates:
         lines = {line.replace("@", "model_") for line in template.read_text().splitlines() if "$" not in line}
         assert lines <= used, template.name
+
+
+def test_neurons_that_read_few_of_many_signals_list_them():
+    rng = np.random.default_rng(0)
+    model = fitted(real(rng, 300, 3), few_of_many(rng, 40, 300), whole(rng, 1, 40))
+    source = to_c(model)
+    assert "uint16_t model_places2[]" in source
+    assert "model_planes2" not in source
+    first = fitted(real(rng, 300, 3), whole(rng, 40, 300), whole(rng, 1, 40))
+    assert "model_planes2" in to_c(first)
+    assert size_of(model).bytes < size_of(first).bytes
 
 
 def test_a_small_network_is_a_table_of_bits_and_what_their_count_must_reach():

@@ -73,7 +73,7 @@ def test_rows_follow_the_units_of_the_features():
         (REAL, -1, None, "sparsity=-1"),
         (REAL, (1, 2, 3), None, "2 layers"),
         (REAL, "few", None, "'fewest'"),
-        (REAL, None, ["age"], "list or tuple of objects such as Constraint"),
+        (REAL, None, ["age"], "list or tuple of Constraint"),
         (REAL, None, [Raises("height")], "one of age, weight"),
         (REAL, None, [Constraint({(3, 0, 0): 1}, lower=0)], "layers are 1 to 2"),
         (REAL, None, [Constraint({(1, 5, 0): 1}, lower=0)], "no weight"),

@@ -263,7 +263,7 @@ def test_checks_are_shown_as_they_are_done(proof):
 def test_ctrl_c_while_a_proof_is_written_interrupts_and_leaves_nothing(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-    classifier = StepClassifier(hidden=(1,), method="prove", random_state=0).fit(X, y)
+    classifier = StepClassifier(hidden=(2,), method="prove", random_state=0).fit(X, y)  # whose clauses take long
     timer = threading.Timer(1.0, os.kill, [os.getpid(), signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -28,7 +28,7 @@ VERSION = 2
 READABLE = (1, VERSION)
 
 # These say how to look for a network, not which one: they may change when a fit resumes.
-_FREE = {"method", "time_limit", "gap", "n_jobs", "random_state", "verbose", "on_interrupt"}
+_FREE = {"method", "probability", "time_limit", "gap", "n_jobs", "random_state", "verbose", "on_interrupt"}
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from stepnet.model.arithmetic import MOST_SLICES, slice_bits, slices
 from stepnet.model.network import Layer
 
 _MOST_PLANES = 8  # with more, adding integers is as fast as counting bits
+_WORDS_PER_PLACE = 2  # with more words of planes than so many per weight, listing the weights takes less time
+_MOST_PLACES = 2**16  # of signals that can be listed
 _BASE = 32  # bits of a digit
 _SAFE = 2**62  # sums up to this cannot overflow 64 bits
 _MOST_INPUTS = 2**20  # the bound on rounding errors holds for sums of at most so many terms
@@ -213,6 +215,38 @@ class PlaneForm(BitForm):
         )
 
 
+class ListForm(BitForm):
+    """Small integer weights over few of many bits: each neuron lists the signals that it reads, and their weights."""
+
+    name, routines = "lists", ("span", "set_bit", "lists")
+
+    def __init__(self, layer: Layer, number: int, sums: Sums) -> None:
+        self.places: list[int] = []
+        super().__init__(layer, number, sums)
+        self.options["factor"] = sums.factor
+
+    def _store(self, row: Sequence[int], first: int, end: int) -> None:
+        used = [b for b in range(first, end) if row[b]]
+        self.spans.append((first, len(used), len(self.stored)))
+        self.places += used
+        self.stored += [row[b] for b in used]
+
+    def tables(self) -> list[str]:
+        numbers = {"uint16_t @places": self.places, "int16_t @weights": self.stored}
+        lists = [table(f"{name}{self.number}", map(str, values or [0])) for name, values in numbers.items()]
+        return [*lists, self._spans(), _integers(self.number, self.ends)]
+
+    def size(self) -> CodeSize:
+        n_listed = len(self.stored)
+        return CodeSize(
+            weights=4 * max(n_listed, 1) + 12 * len(self.spans),
+            thresholds=self.n_ends * type_bytes(int_type(self.ends)),
+            multiplications=n_listed,
+            additions=n_listed,
+            comparisons=self.n_ends,
+        )
+
+
 class DigitForm(BitForm):
     """Integer weights of any size over bits, in digits of 32 bits."""
 
@@ -287,9 +321,13 @@ class NumberForm(Form):
 
 
 def bits_form(layer: Layer, number: int, sums: Sums) -> Form:
-    """The smaller of the two forms over bits that can hold the sums."""
-    is_small = sums.largest_weight < 2**_MOST_PLANES and sums.largest < _SAFE
-    return PlaneForm(layer, number, sums) if is_small else DigitForm(layer, number, sums)
+    """The smallest of the forms over bits that can hold the sums."""
+    if sums.largest_weight >= 2**_MOST_PLANES or sums.largest >= _SAFE:
+        return DigitForm(layer, number, sums)
+    planes = PlaneForm(layer, number, sums)
+    n_listed = sum(weight != 0 for row in sums.weights for weight in row)
+    is_sparse = _WORDS_PER_PLACE * n_listed < len(planes.stored) and len(sums.weights[0]) <= _MOST_PLACES
+    return ListForm(layer, number, sums) if is_sparse else planes
 
 
 def n_words(n_bits: int) -> int:

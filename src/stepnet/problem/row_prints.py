@@ -16,7 +16,7 @@ from stepnet.errors import ModelFileError
 from stepnet.model.arithmetic import Bools, Floats
 from stepnet.problem.row_hashes import row_hashes, with_targets
 
-_MOST = 20_000
+_MOST, _MOST_OF_A_STREAM = 20_000, 400
 _ALL = 2**32
 
 
@@ -35,12 +35,12 @@ class RowPrints:
         return cls(hashes[:_MOST], int(hashes[_MOST]))
 
     def with_(self, other: RowPrints) -> RowPrints:
-        """Of the rows of both."""
+        """Of the rows of both; few of them, since a stream should not grow with its rows."""
         end = min(self.end, other.end)
         hashes = np.union1d(self.hashes, other.hashes)
         hashes = hashes[hashes < end]
-        if len(hashes) > _MOST:
-            hashes, end = hashes[:_MOST], int(hashes[_MOST])
+        if len(hashes) > _MOST_OF_A_STREAM:
+            hashes, end = hashes[:_MOST_OF_A_STREAM], int(hashes[_MOST_OF_A_STREAM])
         return RowPrints(hashes, end)
 
     def know(self, X: Floats) -> Bools:

@@ -107,7 +107,7 @@ class Rows:
 
     @classmethod
     def from_parquet(cls, paths: Any, target: str | None = None, **options: Any) -> Rows:
-        """From a Parquet file, a folder or a pattern such as "claims/*.parquet", or a list of them.
+        """From a Parquet file, a folder or a pattern such as ``claims/*.parquet``, or a list of them.
 
         Parameters
         ----------
