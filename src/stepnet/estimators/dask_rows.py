@@ -100,7 +100,7 @@ def _delayed(collection: Any) -> list[Any]:
         if collection.ndim > 1 and collection.numblocks[1] > 1:
             collection = collection.rechunk({1: -1})
         return list(collection.to_delayed().ravel())
-    return list(collection.to_delayed())
+    return list(collection.to_delayed(optimize_graph=False))  # optimised, columns of one file differ in partitions
 
 
 def _piece(number: int, X: Any, y: Any, weights: Any = None, *, is_number: bool) -> Piece:
@@ -233,7 +233,7 @@ def fit_dask(estimator: Any, rows: DaskRows, budget: Budget, callbacks: tuple[Ca
     passes.tell(f"statistics of {len(rows.parts)} partitions", at_once=True)
     if not isinstance(method_of(estimator.method), Learn):
         raise NotAcceptedError(
-            f"method={estimator.method!r} does not take rows of Dask. Use method='learn', Rows, or a sample as arrays."
+            f"method={estimator.method!r} does not take rows of Dask. Use method='learn', Rows, or X.compute()."
         )
     survey, firsts = survey_of(rows, seed, _TOGETHER)
     keep_features(estimator, rows.names, survey.n_features)

@@ -142,7 +142,7 @@ class OnlineStep(BaseStep):
         resume : bool
             Whether to resume from the checkpoint if it exists; data and options must be the same.
         """
-        if comes_in_blocks(X):
+        if comes_in_blocks(X) and (is_rows(X) or hasattr(self, "_piece_dataset")):
             self._fit_blocks(X, y, sample_weight, (start, radius, checkpoint), on_incumbent)
             return self
         with self._training() as budget:
@@ -175,6 +175,8 @@ class OnlineStep(BaseStep):
         self, rows: Any, y: Any, sample_weight: Any, given: tuple[Any, ...], on_incumbent: Callback | None
     ) -> None:
         """Learn from rows that are read block by block, or that lie on the workers of Dask."""
+        if not hasattr(self, "_piece_dataset"):
+            self._require_arrays(rows)
         if any(one is not None for one in given):
             raise InvalidInputError("rows in blocks take no start=, radius= and checkpoint=; give arrays for these.")
         if is_rows(rows) and not (y is None and sample_weight is None):
