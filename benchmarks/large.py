@@ -59,7 +59,7 @@ def generate(folder: Path, n_rows: int) -> None:
         X, y = planted(min(PER_FILE, n_rows - first), number, 0.1)
         if not path.exists():
             table = pyarrow.table(dict(zip(NAMES, X.T, strict=True)) | {"y": y})
-            pyarrow.parquet.write_table(table, path, row_group_size=GROUP, compression="zstd", compression_level=1)
+            pyarrow.parquet.write_table(table, path, row_group_size=GROUP, compression="zstd", use_dictionary=False)
 
 
 def files(folder: Path, n_rows: int | None) -> list[str]:
@@ -306,7 +306,9 @@ def main() -> None:
         lines = {"table": table, "steps": steps}[options.what](
             folder, n_rows or (10**7 if options.what == "steps" else None), options.memory
         )
-    (RESULTS / f"large_{options.what}.txt").write_text("\n".join(lines) + "\n")
+    rows = " ".join(map(str, options.rows or ["all"]))
+    title = f"large.py {options.what} --rows {rows} --memory {options.memory}"
+    (RESULTS / f"large_{options.what}.txt").write_text("\n".join([title, *lines]) + "\n")
 
 
 if __name__ == "__main__":

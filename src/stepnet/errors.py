@@ -40,7 +40,7 @@ class InfeasibleError(NoNetworkError, ValueError):
     Attributes
     ----------
     statement : Statement
-        The limit that cannot be met, with the value of the network that comes nearest.
+        The limit that cannot be met, with the value of the network that comes nearest; None if none is known.
     bound : Bound
         What is proven: of the sum that this limit is about; with its scope and evidence.
     network : Network

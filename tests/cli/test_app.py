@@ -308,7 +308,11 @@ def test_attack_shows_writes_and_draws(xor):
     late = stepnet("attack", "m.json", "xor.csv", "--radius", "0.1", "--time-limit", "1e-9", cwd=xor)
     assert "4 rows reached the time limit: their radius lies in an interval" in late.stdout
     assert "0.1      0.0 %      0.0 %    100.0 %" in late.stdout
+    ends = ("--norm", "l0", "--integer", "--low", "0", "--high", "1")
+    few = json.loads(stepnet("attack", "m.json", "xor.csv", *ends, "--json", cwd=xor).stdout)
+    assert (few["radii"], few["sizes"], few["claimed_by"]) == ([1.0] * 4, [1.0] * 4, [""] * 4)
     bad_calls = {
+        ("--norm", "l0"): "integer=True",
         ("--norm", "l5"): "'linf'",
         ("--radius", "-1"): "non-negative",
         ("--decide",): "one --radius",

@@ -92,7 +92,7 @@ def test_attack_and_report_take_such_tables(folder):
     full = json.loads(stepnet("attack", "model.json", "all.csv", "--json", cwd=folder).stdout)
     result = stepnet("attack", "model.json", "few.csv", "--json", "--out", "points.csv", cwd=folder)
     assert json.loads(result.stdout)["radii"] == full["radii"]
-    assert (folder / "points.csv").read_text().splitlines()[0] == "radius,size,prediction,a"
+    assert (folder / "points.csv").read_text().splitlines()[0] == "radius,size,complete,prediction,a"
     options = ("--target", "y", "--to", "text")
     result = stepnet("report", "model.json", "few.csv", "--test", "few.csv", *options, cwd=folder)
     assert result.returncode == 0, result.stderr

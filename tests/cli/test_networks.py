@@ -4,11 +4,14 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from command_line import stepnet
 from graphs import INT64, Graph
 from stepnet import Layer, Network, attack
-from stepnet.export import to_json
+from stepnet.errors import InvalidInputError
+from stepnet.export import to_c, to_json, to_onnx, to_rules
+from stepnet.model.foreign.given import given_model
 
 ROWS = np.array([[0.25, 1.0], [-2.0, 0.5], [3.0, -0.75], [1.5, 0.125]])
 
@@ -92,13 +95,17 @@ def test_damaged_networks_give_one_line(folder):
 
 
 def test_a_sparse_network_is_exported_as_json_without_full_arrays(folder):
-    from scipy import sparse
-
     first = Layer(sparse.eye_array(3000).tocsr(), np.zeros(3000))
     network = Network((first, Layer(sparse.csr_array(np.eye(1, 3000)), [0.5])))
     text = to_json(network, columns="all")
     assert len(text) < 1_000_000
     (folder / "sparse.json").write_text(text)
-    from stepnet.model.foreign.given import given_model
-
     assert given_model(folder / "sparse.json").network_ == network
+
+
+def test_layers_that_are_too_large_as_full_arrays_are_refused_by_other_files():
+    wide = sparse.csr_array((np.ones(9000), (np.arange(9000), np.arange(9000))))
+    network = Network((Layer(wide, np.zeros(9000)), Layer(sparse.csr_array(np.ones((1, 9000))), [0.5])))
+    for write in (to_onnx, to_c, to_rules):
+        with pytest.raises(InvalidInputError, match=r"9,000 weights among 9000 × 9000 entries, too many for .* JSON"):
+            write(network)

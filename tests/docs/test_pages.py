@@ -14,9 +14,8 @@ SLOW = ("first_steps.md", "report.md")
 
 
 def marked(page):
-    return pytest.param(
-        page, marks=[pytest.mark.slow] if page.name in SLOW else [], id=page.relative_to(DOCS).as_posix()
-    )
+    is_slow = page.name in SLOW or page.parent.name == "gallery"
+    return pytest.param(page, marks=[pytest.mark.slow] if is_slow else [], id=page.relative_to(DOCS).as_posix())
 
 
 @pytest.mark.parametrize("page", [marked(page) for page in WITH_EXAMPLES])

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from stepnet import Learn, Rows, StepClassifier, StepRegressor, Table, load, save
+from stepnet import (
+    Learn,
+    Rows,
+    StepAutoencoder,
+    StepClassifier,
+    StepEnsembleClassifier,
+    StepRegressor,
+    Table,
+    load,
+    save,
+)
 from stepnet.errors import InvalidInputError, NotAcceptedError
 from stepnet.estimators import fit_rows
 from stepnet.estimators.large import Passes
@@ -242,6 +252,15 @@ def test_what_is_not_learned_block_by_block_says_so():
         blocks(2, X, y, memory_limit="much")
     with pytest.raises(InvalidInputError, match="is too little: the process uses"):
         quick().fit(blocks(2, X, y, memory_limit="1MB"))
+
+
+def test_estimators_that_take_arrays_alone_say_so():
+    X, y, _ = made(300)
+    for model in (StepEnsembleClassifier(), StepAutoencoder(hidden=(2,))):
+        with pytest.raises(InvalidInputError, match=r"takes arrays here. fit, predict and verify of StepClassifier"):
+            model.fit(blocks(2, X, y), y)
+    with pytest.raises(InvalidInputError, match="give batches of arrays"):
+        quick().partial_fit(blocks(2, X, y), y)
 
 
 def test_interrupted_while_learning_it_keeps_a_verified_network():

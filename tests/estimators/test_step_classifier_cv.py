@@ -23,7 +23,8 @@ def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
 def test_a_single_neuron_is_chosen_where_it_is_enough_and_not_where_it_is_not() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(240, 2))
-    linear, checkered = X[:, 0] > X[:, 1], (X[:, 0] > 0) != (X[:, 1] > 0)
+    linear = X[:, 0] - X[:, 1] + 0.7 * rng.normal(size=240) > 0
+    checkered = (X[:, 0] > 0) != (X[:, 1] > 0)
     chosen = StepClassifierCV(widths=[(10,), ()], cv=3, random_state=0)
     assert chosen.fit(X, linear).best_.hidden == ()
     assert chosen.fit(X, checkered).best_.hidden == (10,)

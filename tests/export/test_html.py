@@ -138,6 +138,7 @@ def test_of_10_000_rows_no_answer_differs(name, tmp_path):
 
 
 @needs_chromium
+@pytest.mark.slow
 def test_the_page_answers_and_its_changes_change_the_answer_on_a_phone(tmp_path):
     model, X = cancer()
     page = to_html(model, columns="all")

@@ -54,7 +54,7 @@ def proven(X, on, weights, target, **options):
     return search
 
 
-@pytest.mark.parametrize("seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(15, 100))])
+@pytest.mark.parametrize("seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(15, 60))])
 def test_a_target_is_proven_exactly_if_no_neuron_loses_less(seed):
     X, on, weights = rows_of(seed, n_rows=8)
     best = least_loss(X, on, weights)
@@ -72,7 +72,7 @@ def test_rows_that_meet_only_up_to_rounding_may_stay_open_but_nothing_false_is_p
     assert search.target == best or not search.is_proven
 
 
-@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 60))])
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 14))])
 def test_every_pruning_holds_in_rationals(seed):
     """The tree is repeated with exact corners; the referee has multipliers of its own."""
     X, on, weights = rows_of(seed, n_rows=11)

@@ -14,7 +14,7 @@ from stepnet.reasons.explanation import Explanation
 @pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(3)
-    X = pd.DataFrame(rng.integers(0, 10, (80, 3)), columns=["age", "dose", "weight"])
+    X = pd.DataFrame(rng.integers(0, 10, (40, 3)), columns=["age", "dose", "weight"])
     return X, np.where(X.age + 2 * X.dose > 15, "ill", "well")
 
 

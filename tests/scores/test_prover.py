@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepnet import StepScoreClassifier
+from stepnet.methods.run import Run
+from stepnet.problem.dataset import Dataset
+from stepnet.problem.problem import Problem
+from stepnet.runtime.limits import Budget
+from stepnet.scores import prover
 from stepnet.scores.card import Card
+from stepnet.scores.cuts import CutPoints
+from stepnet.scores.form import Form
 
 
 def all_rules(X: Any) -> list[Any]:
@@ -51,7 +58,7 @@ def rank_of(card: Card) -> tuple[int, int]:
 
 
 @given(seed=st.integers(0, 10**6), n_rules=st.integers(1, 3), per_feature=st.integers(1, 3), n_values=st.integers(2, 4))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_no_scorecard_has_a_smaller_loss_and_none_of_that_loss_is_smaller(
     seed: int, n_rules: int, per_feature: int, n_values: int
 ) -> None:
@@ -65,6 +72,24 @@ def test_no_scorecard_has_a_smaller_loss_and_none_of_that_loss_is_smaller(
     assert score.certificate_.loss == loss
     assert rank_of(score.card_) == (size, total)
     assert (score.card_.totals(X) >= score.card_.threshold).astype(int).tolist() == score.predict(X).tolist()
+
+
+@given(seed=st.integers(0, 10**6), n_rules=st.integers(2, 3), per_feature=st.integers(1, 3))
+@settings(max_examples=10)
+def test_the_bound_of_any_function_of_the_rules_is_never_above_the_loss_of_a_scorecard(
+    seed: int, n_rules: int, per_feature: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(9, 2)).astype(float)
+    y, weights = rng.integers(0, 2, size=9), rng.integers(1, 4, size=9).astype(float)
+    y[:2] = 0, 1
+    form = Form.of(n_rules, 2, per_feature)
+    run = Run(Problem(Dataset.from_rows(X, y, weights), form.architecture(2)), Budget())
+    run.loss = float(weights.sum())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prover, "_FEWEST_RELAXED", 2)
+        prover.ScoreProver(form, CutPoints()).relax(run, lambda: False)
+    assert run.bound.value <= fewest_errors(X, y, weights, n_rules, 2, form.rules_per_feature)[0]
 
 
 def test_weights_without_a_common_unit_are_proven_as_well() -> None:
@@ -85,11 +110,14 @@ def test_the_scope_names_the_form() -> None:
     assert (certificate.loss, certificate.bound) == (1.0, 1.0)
 
 
-def test_a_proof_that_is_cut_short_has_a_bound_between_the_free_one_and_the_optimum() -> None:
+def test_a_proof_that_is_cut_short_has_a_bound_between_the_free_one_and_the_optimum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prover, "_AT_ONCE", 10_000)  # so that it is asked often whether to go on
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 6))
-    y = (X @ rng.normal(size=6) + rng.normal(size=120) > 0).astype(int)
-    score = StepScoreClassifier(5, method="prove", random_state=0)
+    X = rng.normal(size=(80, 3))
+    y = (X @ rng.normal(size=3) + rng.normal(size=80) > 0).astype(int)
+    score = StepScoreClassifier(4, method="prove", random_state=0, time_limit=None)
     score.fit(X, y, on_incumbent=lambda now: now.bound >= 1)
     certificate = score.certificate_
     assert 1 <= certificate.bound < certificate.loss

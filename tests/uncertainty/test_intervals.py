@@ -56,7 +56,9 @@ def test_nothing_is_complete_because_a_solver_gives_up(monkeypatch):
     known = [Adversary(network, Ball("l1")).attack(row) for network, row in cases]
     assert all(one.is_complete for one in known)
     monkeypatch.setattr(
-        Relaxation, "solve", lambda self, low, high: Solution(np.inf, None, None, np.zeros(len(self.free)))
+        Relaxation,
+        "solve",
+        lambda self, low, high, n_rounds=0: Solution(np.inf, None, None, *2 * [np.zeros(len(self.free))]),
     )
     monkeypatch.setattr(Ball, "smallest", give_up)
     found = [Adversary(network, Ball("l1")).attack(row) for network, row in cases]

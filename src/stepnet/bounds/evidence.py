@@ -117,7 +117,10 @@ class Enumeration(Evidence):
 
 @dataclass(frozen=True)
 class ScorecardBoxes(Evidence):
-    """Branch and bound over the cut points of scorecards, for all points and thresholds with different answers."""
+    """Branch and bound over the cut points of scorecards, for all points and thresholds with different answers.
+
+    ``gates`` is their number, or 0 if any function of the rules is allowed, which is a relaxation.
+    """
 
     boxes: int
     gates: int
@@ -126,7 +129,8 @@ class ScorecardBoxes(Evidence):
 
     def __str__(self) -> str:
         boxes = f"{counted(self.boxes, 'box')[:-1]}es" if self.boxes != 1 else "1 box"
-        return f"all cut points in {boxes}, divided for {counted(self.gates, 'choice')} of points and threshold"
+        what = f"{counted(self.gates, 'choice')} of points and threshold" if self.gates else "any function of the rules"
+        return f"all cut points in {boxes}, divided for {what}"
 
     @property
     def claimed_by(self) -> str:

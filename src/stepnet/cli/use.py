@@ -124,7 +124,10 @@ def attack(
     model: options.AnyModel,
     data: options.Data,
     target: Annotated[str, typer.Option(help="Column with the true classes; default: the model's predictions.")] = "",
-    norm: Annotated[str, typer.Option(help="l1, l2 or linf.")] = "linf",
+    norm: Annotated[str, typer.Option(help="l1, l2 or linf; with --integer also l0, how many features move.")] = "linf",
+    integer: Annotated[bool, typer.Option("--integer", help="Features move by whole numbers only.")] = False,
+    low: Annotated[float | None, typer.Option(help="Perturbed features stay at or above this.")] = None,
+    high: Annotated[float | None, typer.Option(help="Perturbed features stay at or below this.")] = None,
     radius: Annotated[
         list[float] | None, typer.Option(help="Radius to show the certified share for; may be repeated.")
     ] = None,
@@ -158,7 +161,8 @@ def attack(
     labels = table.labels(target) if target else None
     wanted = radius[0] if decide and radius else None
     limits: Any = {"radius": wanted, "time_limit": time_limit, "n_jobs": n_jobs, "verbose": 1}
-    found = attack_before(classifier, rows.before, labels, norm=norm, **limits)
+    moves: Any = {"norm": norm, "integer": integer, "low": low, "high": high}
+    found = attack_before(classifier, rows.before, labels, **moves, **limits)
     lines = [table_of_shares(found, radius or [])]
     if hasattr(classifier, "columns_") and any(column.encoding for column in classifier.columns_.columns):
         lines.append("features that encode text are perturbed like numbers, as far as all others")
@@ -178,6 +182,7 @@ def attack(
         "radii": found.radii,
         "sizes": found.sizes,
         "are_complete": found.are_complete,
+        "claimed_by": found.claimed_by,
         "stop_reason": found.stop_reason,
     }
     say("\n".join(lines), facts, as_json=as_json)

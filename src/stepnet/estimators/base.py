@@ -250,12 +250,20 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _checked(self, X: ArrayLike, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Rows, targets and weights (None if all rows have the same), checked as scikit-learn does."""
+        self._require_arrays(X)
         if reset:
             self._keep_columns()
         rows, targets = validate_data(self, X, y, reset=reset, dtype=FLOATS, **self._target_checks)
         return rows, targets, checked_weights(sample_weight, rows)
 
     _target_checks: ClassVar[dict[str, Any]] = {}
+
+    def _require_arrays(self, X: Any) -> None:
+        if is_rows(X):
+            raise InvalidInputError(
+                f"{type(self).__name__} takes arrays here. fit, predict and verify of StepClassifier and StepRegressor "
+                f"take Rows; for partial_fit give batches of arrays."
+            )
 
     def _by_block(self, rows: Any, answer: str) -> Any:
         """What a method says of rows that come block by block, or of a Dask collection."""
@@ -274,6 +282,7 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     def _new_rows(self, X: ArrayLike) -> Any:
         """Rows to predict."""
         check_is_fitted(self)
+        self._require_arrays(X)
         return validate_data(self, X, reset=False, dtype=FLOATS)
 
     @contextmanager

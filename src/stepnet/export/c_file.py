@@ -20,7 +20,7 @@ from stepnet.export.c_layers import (
     n_words,
 )
 from stepnet.export.c_text import comment_text, filled, indented, listed, with_prefix
-from stepnet.export.described import Described, describe
+from stepnet.export.described import Described, describe, require_full
 from stepnet.export.integers import over_bits, over_integers
 from stepnet.export.size import CodeSize
 from stepnet.model.network import Layer
@@ -45,7 +45,7 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model", columns
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise InvalidInputError(f"name={name!r} must be a letter followed by letters, digits and _, such as 'model'.")
-    described, taken = describe(estimator, columns), inputs_named(inputs)
+    described, taken = require_full(describe(estimator, columns), "C"), inputs_named(inputs)
     forms = _forms(described, taken)
     n_features = described.network.n_features
     parts = [
@@ -66,7 +66,7 @@ def to_c(estimator: Any, *, inputs: str = "floats", name: str = "model", columns
 
 def size_of(estimator: Any, inputs: str = "floats", columns: str = "used") -> CodeSize:
     """Bytes of the tables in the C file, and operations per prediction; prints as a table."""
-    described = describe(estimator, columns)
+    described = require_full(describe(estimator, columns), "C")
     return _size(described, _forms(described, inputs_named(inputs)))
 
 

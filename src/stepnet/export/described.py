@@ -18,6 +18,7 @@ from stepnet.tables.operations import Operations, after, are_linear
 from stepnet.tables.pipelines import unpacked
 
 COLUMNS = ("used", "all")
+_MOST_ENTRIES = 2**26  # of a layer in files that have full arrays
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,17 @@ class Described:
             return ["a network from elsewhere; nothing is certified about rows"]
         lines = str(self.certificate).splitlines()
         return [lines[0], f"training data {self.certificate.fingerprint}, margin {self.certificate.margin_in_words}"]
+
+
+def require_full(described: Described, kind: str) -> Described:
+    """The model, if its layers fit into memory as full arrays, which this kind of file has."""
+    for k, layer in enumerate(described.network.layers):
+        if layer.width * layer.n_inputs > _MOST_ENTRIES:
+            raise InvalidInputError(
+                f"layer {k} has {layer.n_weights:,} weights among {layer.width} × {layer.n_inputs} entries, too many "
+                f"for {kind}, which has all of them; export to JSON, which has the weights alone."
+            )
+    return described
 
 
 def kind_of(activation: Activation) -> str:

@@ -98,8 +98,7 @@ def _content(estimator: Any, described: Described, fields: list[dict[str, Any]])
     first = described.unscaled.layers[0]
     ends = first.thresholds.reshape(first.width, -1)
     calibration: Any = getattr(estimator, "calibration_", None)
-    has_slope = hasattr(calibration, "slope") and hasattr(calibration, "offsets")
-    shown = {"slope": calibration.slope, "offsets": list(calibration.offsets)} if has_slope else None
+    shown = None if calibration is None else calibration.to_dict()
     last = described.network.layers[-1]
     if last.activation.has_levels and last.activation.n_thresholds > 1:
         shown = None  # of a staircase only the answer counts

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stepnet.errors import InvalidInputError
-from stepnet.export.described import Described, describe
+from stepnet.export.described import Described, describe, require_full
 from stepnet.export.onnx_graph import MANTISSAS, Graph, require_dtype
 from stepnet.export.onnx_layers import codes, exact_bits, hidden_layers, is_one_slice, outputs, scaled_rows
 from stepnet.model.foreign.onnx_file import graph_fingerprint
@@ -38,7 +38,7 @@ def to_onnx(estimator: Any, *, dtype: str = "float64", exact: bool | None = None
     if exact and dtype != "float64":
         raise InvalidInputError(f"exact=True needs dtype='float64'; got {dtype!r}, which rounds the weights.")
     is_exact = dtype == "float64" if exact is None else exact
-    described = describe(estimator, columns)
+    described = require_full(describe(estimator, columns), "ONNX")
     onnx = imported("onnx")
     graph = Graph(onnx, dtype, is_exact)
     output = _answers(graph, described)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stepnet.export.described import Described, describe
+from stepnet.export.described import Described, describe, require_full
 from stepnet.model.network import Layer
 from stepnet.model.rules import Words, hidden_names
 from stepnet.tables.operations import are_linear, formula
@@ -15,7 +15,7 @@ _WORDS = Words(digits=6)
 
 def to_rules(estimator: Any) -> str:
     """The network as text: when each neuron is on, and the class or number that follows."""
-    described = describe(estimator)
+    described = require_full(describe(estimator), "rules")
     layers = described.unscaled.layers
     used, names, rules = described.network.used_neurons, _taken(described), []
     values: Sequence[float] = ()

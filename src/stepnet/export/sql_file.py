@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from stepnet.errors import InvalidInputError
-from stepnet.export.described import Described, describe
+from stepnet.export.described import Described, describe, require_full
 from stepnet.export.integers import Sums, digits, n_digits, over_bits, over_integers
 from stepnet.export.sql_columns import after_operations, columns_of, feature
 from stepnet.export.sql_text import Dialect, dialect_named
@@ -66,7 +66,7 @@ def to_sql(
     """
     if inputs not in INPUTS:
         raise InvalidInputError(f"inputs={inputs!r} is not known for SQL; choose floats or integers.")
-    described, words = describe(estimator, columns), dialect_named(dialect)
+    described, words = require_full(describe(estimator, columns), "SQL"), dialect_named(dialect)
     writer = _Writer(described, words, inputs, list(keep))
     return writer.statement(unpacked(estimator), table)
 

@@ -95,7 +95,8 @@ class _Phase:
                 f"no network was found of {shape} with {what}{found}. Give more time or neurons, or loosen a limit."
             )
         message = f"no network of {shape} has {what}{found}. Proven for {bound.scope}: {bound.evidence}. {way_out}"
-        assert phase.network is not None
+        if phase.network is None:
+            return InfeasibleError(message, None, bound)
         wrong = phase.network.predict(problem.dataset.X) != problem.dataset.y
         return InfeasibleError(message, demand.statement(wrong), bound, phase.network)
 

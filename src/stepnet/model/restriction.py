@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
-from stepnet.model.arithmetic import Bools, Floats, exact_dot
+from stepnet.model.arithmetic import Bools, Floats, exact_dot, quantum
 from stepnet.model.network import Layer, Network
 
 
@@ -61,12 +61,28 @@ def _without(layer: Layer, fixed: Bools, values: Floats) -> tuple[Layer, bool]:
     gone = np.flatnonzero(fixed)
     part, own = sparse.csr_array(layer.matrix[:, gone]), values[gone]
     ends = layer.thresholds.reshape(layer.width, -1)
-    moved = np.empty_like(ends)
-    for j in range(layer.width):
+    moved = ends - (part @ own)[:, None]
+    if not _are_exact(part, own, ends):
+        moved, is_exact = _moved(part, own, ends)
+        if not is_exact:
+            return layer, False
+    return layer.with_(layer.matrix[:, np.flatnonzero(~fixed)], moved.reshape(layer.thresholds.shape)), True
+
+
+def _are_exact(part: sparse.csr_array, own: Floats, ends: Floats) -> bool:
+    """Whether ``ends - part @ own`` is not rounded, because all terms are small multiples of one power of two."""
+    grid = min(quantum(part.data) + quantum(own), quantum(ends))
+    largest = float((abs(part) @ np.abs(own) + np.abs(ends).max(axis=1)).max(initial=0.0))
+    return grid > -1000 and largest < np.ldexp(2.0**53, min(grid, 900))
+
+
+def _moved(part: sparse.csr_array, own: Floats, ends: Floats) -> tuple[Floats, bool]:
+    """The same in rational numbers, and whether each of them is a float."""
+    moved, is_exact = np.empty_like(ends), True
+    for j in range(len(ends)):
         place = slice(part.indptr[j], part.indptr[j + 1])
         added = exact_dot(part.data[place], own[part.indices[place]])
         exact = [Fraction(end) - added for end in ends[j].tolist()]
         moved[j] = [float(one) for one in exact]
-        if any(Fraction(one) != other for one, other in zip(moved[j].tolist(), exact, strict=True)):
-            return layer, False
-    return layer.with_(layer.matrix[:, np.flatnonzero(~fixed)], moved.reshape(layer.thresholds.shape)), True
+        is_exact &= [Fraction(one) for one in moved[j].tolist()] == exact
+    return moved, is_exact

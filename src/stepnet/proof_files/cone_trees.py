@@ -1,7 +1,8 @@
 """Cone trees: checks that no neuron loses less than a target, from a tree of cones of neurons.
 
 This file shares no code with the prover. A fan of rays, in integers, surrounds 0; a tree says on which edge and where
-cones are divided. The values of rows at the corners are intervals, rounded outward, or rationals. For each leaf the
+cones are divided. The values of rows at the corners are intervals, rounded outward, or rationals where these are too
+wide. For each leaf the
 checker finds multipliers of its own: with 0 <= y_i <= 1 and M_i >= -min of row i's values at the corners, no neuron of
 a cone loses less than the least of Σ c_i y_i (-value_i) / M_i over its corners. If that is not enough, it asks again
 about the part of the cone where neurons can be better; if that is not enough either, it divides the cone itself.
@@ -17,8 +18,9 @@ from typing import Any
 import numpy as np
 
 Array = Any  # of floats, or of rationals
+Path = Any  # how a cone came about: the path before, the edge, the place on it and the corner replaced; None at first
 STEPS = 1024  # of an edge
-_DEEPER = 12  # generations that the checker divides a leaf by itself, at most
+_FEW, _MANY = 2, 12  # generations that the checker divides a leaf by itself, at most
 _ROUNDS = 24
 _SMALLEST = 2.0**-600  # values are divided by nothing smaller
 
@@ -75,7 +77,7 @@ class _Check:
             raise CheckError("weights must be whole numbers below 2^53")
         vectors = [[*map(Fraction, rows.points[row]), Fraction(-1)] for row in tree.rows]
         products = [
-            [rows.signs[row] * _product(vector, ray) for ray in tree.rays]
+            [rows.signs[row] * _sum(vector, ray) for ray in tree.rays]
             for row, vector in zip(tree.rows, vectors, strict=True)
         ]
         self.n = len(tree.rays) - 1
@@ -83,7 +85,7 @@ class _Check:
             raise CheckError("the rays do not add up to 0, or there are no rows")
         if not _rank(products) == self.n == _rank(vectors):
             raise CheckError("the rays do not span what the rows do")
-        self.low, self.high = self._intervals(products)
+        self.products, (self.low, self.high) = products, self._intervals(products)
         self.place, self.n_cones = 0, 0
 
     def _intervals(self, products: list[list[Fraction]]) -> tuple[Array, Array]:
@@ -98,32 +100,54 @@ class _Check:
     def work(self) -> int:
         """Follow the tree from every cone of the fan."""
         for left_out in range(self.n + 1):
-            kept = [ray for ray in range(self.n + 1) if ray != left_out]
-            self._follow(self.low[kept], self.high[kept])
+            self._follow([ray for ray in range(self.n + 1) if ray != left_out])
         if self.place != len(self.tree.entries):
             raise CheckError("the tree has more entries than cones")
         return self.n_cones
 
-    def _follow(self, low: Array, high: Array) -> None:
+    def _follow(self, rays: list[int]) -> None:
         """Depth first, without recursion: trees can be deep."""
-        stack = [(low, high)]
+        stack: list[tuple[Array, Array, Path]] = [(self.low[rays], self.high[rays], None)]
         while stack:
             if self.should_stop():
                 raise TimeoutError
-            low, high = stack.pop()
+            low, high, path = stack.pop()
             if self.place >= len(self.tree.entries):
                 raise CheckError("the tree ends too early")
             entry = self.tree.entries[self.place]
             self.place += 1
             if entry < 0:
-                self._leaf(low, high, entry)
+                # Some divisions, then rationals, then many divisions.
+                is_pruned = self._is_pruned(low, high, entry, _FEW) or self._is_pruned_exactly(rays, path, entry)
+                if not is_pruned and not self._is_pruned(low, high, entry, _MANY):
+                    raise CheckError("a cone may have a better neuron")
                 continue
             edge, step = divmod(entry, STEPS)
             first, second = divmod(edge, self.n)
             if not (0 <= first < self.n and first != second and 0 < step < STEPS):
                 raise CheckError(f"entry {entry} is no edge")
             one, other = self._divided(low, high, first, second, step)
-            stack += [other, one]
+            stack += [(*other, (path, first, second, step, first)), (*one, (path, first, second, step, second))]
+
+    def _is_pruned_exactly(self, rays: list[int], path: Path, entry: int) -> bool:
+        """Check a leaf in rationals, for which intervals may be too wide."""
+        if self.is_exact:
+            return False
+        divisions = []
+        while path is not None:
+            path, *division = path
+            divisions.append(division)
+        corners = [[Fraction(int(ray == other)) for other in range(self.n + 1)] for ray in rays]
+        for first, second, step, replaced in reversed(divisions):
+            share = Fraction(step, STEPS)
+            pairs = zip(corners[first], corners[second], strict=True)
+            corners[replaced] = [(1 - share) * a + share * b for a, b in pairs]
+        exact: Array = np.array([[_sum(row, corner) for row in self.products] for corner in corners])
+        weights, self.is_exact, self.weights = self.weights, True, self.weights.astype(np.int64).astype(object)
+        try:
+            return self._is_pruned(exact, exact, entry, _FEW)
+        finally:
+            self.is_exact, self.weights = False, weights
 
     def _divided(self, low: Array, high: Array, first: int, second: int, step: int) -> tuple[Any, Any]:
         """The half at the first corner, and that at the second."""
@@ -142,20 +166,18 @@ class _Check:
         left, right = (np.nextafter(part, side * np.inf) for part in ((1.0 - share) * one, share * other))
         return np.nextafter(left + right, side * np.inf)
 
-    def _leaf(self, low: Array, high: Array, entry: int) -> None:
-        if entry < -1:
-            if -2 - entry >= len(self.before):
-                raise CheckError(f"entry {entry} names no tree before this one")
-            few = self.before[-2 - entry]
-            is_other = ~np.isin(self.numbers, few.rows)
-            if not set(few.rows) <= set(self.tree.rows):
-                raise CheckError("a tree relies on rows that it does not have")
-            lost = self.weights[is_other & (high.max(axis=0) <= 0)].sum()
-            if lost + few.target < self.tree.target:
-                raise CheckError("rows by themselves lose too little")
-            self.n_cones += 1
-        elif not self._holds(low, high, self.weights, self.tree.target, _DEEPER):
-            raise CheckError("a cone may have a better neuron")
+    def _is_pruned(self, low: Array, high: Array, entry: int, deeper: int) -> bool:
+        """Whether no neuron of a leaf loses less than the target, by multipliers or by rows of an earlier tree."""
+        if entry == -1:
+            return self._holds(low, high, self.weights, self.tree.target, deeper)
+        if -2 - entry >= len(self.before):
+            raise CheckError(f"entry {entry} names no tree before this one")
+        few = self.before[-2 - entry]
+        if not set(few.rows) <= set(self.tree.rows):
+            raise CheckError("a tree relies on rows that it does not have")
+        is_other = ~np.isin(self.numbers, few.rows)
+        self.n_cones += 1
+        return bool(self.weights[is_other & (high.max(axis=0) <= 0)].sum() + few.target >= self.tree.target)
 
     def _holds(self, low: Array, high: Array, weights: Array, target: Any, deeper: int) -> bool:
         """Whether no neuron of a cone loses less than a target."""
@@ -241,8 +263,8 @@ def _multipliers(gains: Array, need: float) -> Array:
     return np.minimum(found, 1.0)
 
 
-def _product(vector: Sequence[Fraction], ray: Sequence[int]) -> Fraction:
-    return sum((a * b for a, b in zip(vector, ray, strict=True)), Fraction(0))
+def _sum(left: Sequence[Fraction], right: Sequence[Fraction | int]) -> Fraction:
+    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
 
 
 def _rank(matrix: Sequence[Sequence[Fraction]]) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from stepnet.runtime.compiling import kernel
 
+ANY = 0  # the threshold of a gate that stands for every function of its rules
 _DEPTHS = 64  # of boxes with the same loss, the deepest one comes first
 
 
@@ -161,15 +162,110 @@ def _first_feature(points: Any, size: int, literals: Any) -> Any:
 
 
 @kernel(nogil=True)
+def _uses(literals: Any, feature: int) -> int:
+    """How many rules look at a feature."""
+    count = 0
+    for literal in literals:
+        count += literal >= 0 and literal // 2 == feature
+    return count
+
+
+@kernel(nogil=True)
 def _mark_full(literals: Any, most: int, is_full: Any) -> None:
     """Which features have as many rules as they may."""
     is_full[:] = False
-    for j in range(len(literals)):
-        if literals[j] >= 0:
-            count = 0
-            for i in range(len(literals)):
-                count += literals[i] >= 0 and literals[i] // 2 == literals[j] // 2
-            is_full[literals[j] // 2] = count >= most
+    for literal in literals:
+        if literal >= 0:
+            is_full[literal // 2] = _uses(literals, literal // 2) >= most
+
+
+@kernel(nogil=True)
+def _price(
+    table: Any, gates: Any, gate: int, per_feature: int, limit: int, literals: Any, lows: Any, highs: Any, room: Any
+) -> Any:
+    """The loss of a box with the best last rule, its literal and its cut; a literal of -1 if it is above the limit."""
+    gains, is_full = room
+    points, size = gates.points[gate], gates.sizes[gate]
+    if gates.thresholds[gate] == ANY:
+        _mark_full(literals[: size - 1], per_feature, is_full)
+        loss = _least_of_any(table, size, literals, lows, highs, gains, is_full, literals[size - 2] // 2)
+        return loss, (0 if loss <= limit else -1), 0
+    off, least = lost(table, points, gates.thresholds[gate], size, literals, lows, highs, gains)
+    if least > limit:
+        return least, -1, 0
+    _mark_full(literals[: size - 1], per_feature, is_full)
+    gain, literal, cut = scan(table, gains, _first_feature(points, size, literals), is_full)
+    return off + gain, (literal if off + gain <= limit else -1), cut
+
+
+@kernel(nogil=True)
+def _least_of_any(
+    table: Any, size: int, literals: Any, lows: Any, highs: Any, patterns: Any, is_full: Any, first: int
+) -> int:
+    """The least loss of any function of the rules, whatever the last one is: the lighter class of every pattern.
+
+    Only rows that are decided count. Features of the last rule come from ``first`` on.
+    """
+    weights = np.zeros((2 ** (size - 1), 2, 2), np.int64)  # pattern, last rule off or on, class
+    start = np.zeros((2 ** (size - 1), 2), np.int64)
+    total = 0
+    for row in range(len(table.on)):
+        pattern = 0
+        for j in range(size - 1):
+            literal = literals[j]
+            if literal < 0 or table.cuts[literal, lows[j]] <= table.ranks[literal, row] < table.cuts[literal, highs[j]]:
+                pattern = -1
+                break
+            pattern |= (table.ranks[literal, row] >= table.cuts[literal, highs[j]]) << j
+        patterns[row] = pattern
+        if pattern >= 0:
+            start[pattern, np.int64(table.on[row])] += table.weights[row]
+    for pattern in range(len(start)):
+        total += min(start[pattern, 0], start[pattern, 1])
+    best = total
+    for feature in range(max(first, 0), len(table.order)):
+        if is_full[feature]:
+            continue
+        weights[:, 0] = 0
+        weights[:, 1] = start
+        loss = total
+        for place in range(len(patterns)):
+            row = table.order[feature, place]
+            pattern = patterns[row]
+            if pattern >= 0:
+                own, code = weights[pattern], np.int64(table.on[row])
+                loss -= min(own[0, 0], own[0, 1]) + min(own[1, 0], own[1, 1])
+                own[0, code] += table.weights[row]
+                own[1, code] -= table.weights[row]
+                loss += min(own[0, 0], own[0, 1]) + min(own[1, 0], own[1, 1])
+            if table.ends[feature, place]:
+                best = min(best, loss)
+    return best
+
+
+@kernel(nogil=True)
+def _split_of(table: Any, size: int, literals: Any, lows: Any, highs: Any) -> int:
+    """The first rule without a literal, or else the one with the most undecided rows; -1 if all is decided."""
+    split, most = -1, 0
+    for j in range(size - 1):
+        if literals[j] < 0:
+            return j
+        undecided = table.below[literals[j], highs[j]] - table.below[literals[j], lows[j]]
+        if highs[j] > lows[j] and undecided >= most:
+            split, most = j, undecided
+    return split
+
+
+@kernel(nogil=True)
+def _narrowed(table: Any, child: int, split: int, is_new: bool, box: Any, literals: Any, lows: Any, highs: Any) -> bool:
+    """Make one part of a box (literals, lows and highs); whether there is such a part."""
+    low, high = box
+    if is_new:
+        literals[split], lows[split], highs[split] = child, 0, table.n_cuts[child] - 1
+        return bool(table.n_cuts[child] > 0)
+    middle = (low + high) // 2
+    lows[split], highs[split] = (low, middle) if child == 0 else (middle + 1, high)
+    return True
 
 
 @kernel(nogil=True)
@@ -182,72 +278,44 @@ def divide(
     whether there is no room for more boxes. ``found`` becomes its gate, literals and cuts; ``count`` grows by
     the boxes that were looked at.
     """
-    n_rows, n_features = len(table.on), len(table.order)
-    gains, is_full = np.empty(n_rows, np.int64), np.empty(n_features, np.bool_)
-    n_literals = len(table.ranks)
-    per_box = n_rows * (n_features + 2)
-    work = 0
+    n_literals, n_rows = table.ranks.shape
+    room = np.empty(n_rows, np.int64), np.empty(len(table.order), np.bool_)
+    work, per_box = 0, n_rows * (len(table.order) + 4)
     literals = np.empty(boxes.literals.shape[1], np.int64)
     lows, highs = literals.copy(), literals.copy()
     while size > 0 and work < most_work:
-        if size + n_literals >= len(boxes.keys):
-            return size, boxes.keys[0] // _DEPTHS, -1, True
         bound = boxes.keys[0] // _DEPTHS
+        if size + n_literals >= len(boxes.keys):
+            return size, bound, -1, True
         slot, size = _pop(boxes, size)
-        gate = boxes.gates[slot]
-        if bound > limits[gate]:
+        gate, depth = boxes.gates[slot], boxes.depths[slot] + 1
+        limit, n_rules = limits[gate], gates.sizes[gate]
+        if bound > limit:
             continue
-        points, threshold, n_rules = gates.points[gate], gates.thresholds[gate], gates.sizes[gate]
-        depth = boxes.depths[slot] + 1
-        literals[:] = boxes.literals[slot]
-        lows[:] = boxes.lows[slot]
-        highs[:] = boxes.highs[slot]
-        split, width = -1, 0
-        for j in range(n_rules - 1):
-            if literals[j] < 0:
-                split = j
-                break
-            undecided = table.below[literals[j], highs[j]] - table.below[literals[j], lows[j]]
-            if highs[j] > lows[j] and undecided >= width:
-                split, width = j, undecided
+        literals[:], lows[:], highs[:] = boxes.literals[slot], boxes.lows[slot], boxes.highs[slot]
+        split = _split_of(table, n_rules, literals, lows, highs)
         if split < 0:  # a single choice of cuts: its loss is known exactly
-            off, _ = lost(table, points, threshold, n_rules, literals, lows, highs, gains)
-            _mark_full(literals[: n_rules - 1], per_feature, is_full)
-            gain, literal, cut = scan(table, gains, _first_feature(points, n_rules, literals), is_full)
-            if literal < 0 or off + gain > limits[gate]:
+            loss, literal, cut = _price(table, gates, gate, per_feature, limit, literals, lows, highs, room)
+            if literal < 0:
                 continue  # the box of a gate of one rule has not been looked at before
-            found[0] = gate
+            found[0], found[2 * n_rules - 1], found[2 * n_rules] = gate, literal, cut
             for j in range(n_rules - 1):
                 found[1 + 2 * j], found[2 + 2 * j] = literals[j], table.cuts[literals[j], lows[j]]
-            found[2 * n_rules - 1], found[2 * n_rules] = literal, cut
-            return size, bound, off + gain, False
+            return size, bound, loss, False
         is_new = literals[split] < 0
-        begin, end = 0, 2
-        if is_new:
-            end = n_literals
-            if split > 0 and points[split] == points[split - 1]:
-                begin = literals[split - 1]
-            _mark_full(literals[: n_rules - 1], per_feature, is_full)
-        low, high = lows[split], highs[split]
+        begin, end = 0, n_literals if is_new else 2
+        if is_new and split > 0 and gates.points[gate, split] == gates.points[gate, split - 1]:
+            begin = literals[split - 1]
+        box = lows[split], highs[split]
         for child in range(begin, end):
-            if is_new:
-                if is_full[child // 2] or table.n_cuts[child] == 0:
-                    continue
-                literals[split], lows[split], highs[split] = child, 0, table.n_cuts[child] - 1
-            elif child == 0:
-                lows[split], highs[split] = low, (low + high) // 2
-            else:
-                lows[split], highs[split] = (low + high) // 2 + 1, high
-            off, least = lost(table, points, threshold, n_rules, literals, lows, highs, gains)
-            work += n_rows * n_rules
+            if not _narrowed(table, child, split, is_new, box, literals, lows, highs):
+                continue
+            if is_new and _uses(literals, child // 2) > per_feature:
+                continue
             count[0] += 1
-            if least <= limits[gate]:
-                work += per_box
-                full = is_full.copy()
-                _mark_full(literals[: n_rules - 1], per_feature, full)
-                gain, literal, cut = scan(table, gains, _first_feature(points, n_rules, literals), full)
-                least = max(off + gain, bound)
-                if literal >= 0 and least <= limits[gate]:
-                    key = least * _DEPTHS + max(0, _DEPTHS - 1 - depth)
-                    size = push(boxes, size, key, gate, depth, literals, lows, highs)
+            work += per_box
+            loss, literal, _ = _price(table, gates, gate, per_feature, limit, literals, lows, highs, room)
+            if literal >= 0:
+                key = max(loss, bound) * _DEPTHS + max(0, _DEPTHS - 1 - depth)
+                size = push(boxes, size, key, gate, depth, literals, lows, highs)
     return size, boxes.keys[0] // _DEPTHS if size else -1, -1, False

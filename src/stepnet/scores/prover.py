@@ -14,7 +14,7 @@ from stepnet.bounds.evidence import ScorecardBoxes
 from stepnet.errors import YES, Answer
 from stepnet.problem.problem import Problem
 from stepnet.provers.base import Host
-from stepnet.scores.boxes import Boxes, divide, push
+from stepnet.scores.boxes import ANY, Boxes, divide, push
 from stepnet.scores.card import Card
 from stepnet.scores.cuts import CutPoints
 from stepnet.scores.form import Form
@@ -23,6 +23,7 @@ from stepnet.scores.totals import MOST_RULES, Gates, Total, for_kernels, totals_
 from stepnet.scores.units import Units
 
 _AT_ONCE = 100_000_000  # operations between two looks at the clock
+_FEWEST_RELAXED = 4  # rules: with fewer the exact bound comes as soon
 _FIRST_BOXES, _MOST_BOXES = 2**16, 2**22
 
 
@@ -68,6 +69,27 @@ class ScoreProver:
             if is_done or step.is_full or host.is_over:
                 return
 
+    def relax(self, host: Host, should_stop: Callable[[], bool]) -> None:
+        """Raise the bound to the least loss of any function of as many rules, as far as that comes in time.
+
+        There are as many boxes as choices of features, not of literals, points and thresholds: for many rules this
+        bound comes sooner than the exact one.
+        """
+        problem, ranks = host.problem, Ranks.of(host.problem.dataset)
+        units = Units.of(problem, host.loss)
+        if units is None or self.form.n_rules < _FEWEST_RELAXED:
+            return
+        table = ranks.relaxed(np.asarray(problem.dataset.y == 1), units.weights)
+        work = Work(table, [Total((1,) * self.form.n_rules, ANY)], self.form.rules_per_feature)
+        work.begin()
+        most = units.most_below(host.loss)
+        while not should_stop():
+            step = work.go_on(np.full(1, most, dtype=np.int64))
+            least = step.loss if step.found is not None else (most + 1 if step.bound < 0 else step.bound)
+            self._raise(host, units, work, min(least, most + 1))
+            if step.found is not None or step.bound < 0 or step.is_full or host.is_over:
+                return
+
     def smaller(self, host: Host, offer: Offered, should_stop: Callable[[], bool]) -> None:
         """Look for a card of the same loss with fewer rules, or else smaller points."""
         problem, ranks = host.problem, Ranks.of(host.problem.dataset)
@@ -89,7 +111,8 @@ class ScoreProver:
 
     def _raise(self, host: Host, units: Units, work: Work, least: int) -> None:
         bound = min(host.loss, units.loss(least))
-        host.raise_bound(Bound(bound, self.form.scope, ScorecardBoxes(work.n_boxes, len(work.totals))))
+        n_gates = 0 if work.totals[0].threshold == ANY else len(work.totals)
+        host.raise_bound(Bound(bound, self.form.scope, ScorecardBoxes(work.n_boxes, n_gates)))
 
     def _card(self, ranks: Ranks, totals: list[Total], found: NDArray[np.int64]) -> Card:
         total = totals[found[0]]

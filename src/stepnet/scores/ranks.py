@@ -57,6 +57,21 @@ class Ranks:
         both = np.stack([self.ranks, self.largest[:, None] - self.ranks], axis=1)
         return np.ascontiguousarray(both.reshape(-1, self.ranks.shape[1]))
 
+    def relaxed(self, on: Bools, weights: NDArray[np.int64]) -> Table:
+        """The table for functions of rules that may fall: one direction, with the cuts of both."""
+        table = self.table(on, weights)
+        most = max(1, int(self.largest.max(initial=1)))
+        cuts, below = np.zeros((len(table.cuts), most), np.int32), np.zeros((len(table.cuts), most), np.int64)
+        n_cuts = np.zeros(len(table.cuts), np.int64)
+        for feature, largest in enumerate(self.largest.tolist()):
+            up = table.cuts[2 * feature, : table.n_cuts[2 * feature]]
+            down = largest + 1 - table.cuts[2 * feature + 1, : table.n_cuts[2 * feature + 1]]
+            own = np.union1d(up, down)
+            totals = np.concatenate([[0], np.cumsum(np.bincount(self.ranks[feature], weights))]).astype(np.int64)
+            n_cuts[2 * feature] = len(own)
+            cuts[2 * feature, : len(own)], below[2 * feature, : len(own)] = own, totals[own]
+        return table._replace(cuts=cuts, below=below, n_cuts=n_cuts)
+
     def table(self, on: Bools, weights: NDArray[np.int64]) -> Table:
         """With the cuts that can be best below a monotone gate.
 

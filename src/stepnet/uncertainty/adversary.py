@@ -123,7 +123,7 @@ class Enclosure:
     def is_closed(self) -> bool:
         if self.wanted is not None:
             return self.radius > self.wanted or self.size <= self.wanted
-        return self.size <= self.radius * (1 + CLOSE) + self.tiny or np.isinf(self.radius)
+        return bool(self.size <= self.radius * (1 + CLOSE) + self.tiny or np.isinf(self.radius))
 
     def attack(self) -> Attack:
         return Attack(min(self.radius, self.size), self.point, self.size, self.is_closed)

@@ -39,8 +39,8 @@ class Attacks:
     points : ndarray of shape (n_rows, n_features)
         Perturbed rows with another answer, each verified; NaN where none was found.
     are_complete : ndarray of bool
-        Whether radius and size meet, up to a relative 1e-6; with ``radius=``, whether that radius is decided. False
-        where a limit ended the search.
+        Whether radius and size meet, up to a relative 1e-6 (and 1e-11 of the row's largest feature, where floats end);
+        with ``radius=``, whether that radius is decided. False where a limit ended the search.
     claimed_by : tuple of str
         For each row the solver whose word the radius rests on; empty where it is proven without one.
     stop_reason : str or None
@@ -158,11 +158,11 @@ def attack(
     keys, where = np.unique(np.column_stack([rows, codes]), axis=0, return_inverse=True)
     shown = showing(budget.time_limit, f"attacking {len(keys)} rows") if verbose else nullcontext(lambda progress: None)
     with budget.catching_interrupts("keep"), shown as show:
-        found = attack_rows(adversary, keys, radius, budget, n_jobs, show)
-    return _attacks(found, where.ravel(), network.n_features, budget)
+        found, stop_reason = attack_rows(adversary, keys, radius, budget, n_jobs, show)
+    return _attacks(found, where.ravel(), network.n_features, stop_reason)
 
 
-def _attacks(found: list[Attack], where: Ints, n_features: int, budget: Budget) -> Attacks:
+def _attacks(found: list[Attack], where: Ints, n_features: int, stop_reason: str | None) -> Attacks:
     chosen = [found[number] for number in where]
     points = np.array([np.full(n_features, np.nan) if one.point is None else one.point for one in chosen])
     are_complete = np.array([one.is_complete for one in chosen], dtype=bool)
@@ -172,7 +172,7 @@ def _attacks(found: list[Attack], where: Ints, n_features: int, budget: Budget) 
         points.reshape(len(where), n_features),
         are_complete,
         tuple(one.claimed_by for one in chosen),
-        None if are_complete.all() else budget.stop_reason,
+        None if are_complete.all() else stop_reason,
     )
 
 

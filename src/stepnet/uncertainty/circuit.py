@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from stepnet.model.activations.staircase import Staircase
-from stepnet.model.arithmetic import Bools, Floats, quantum
+from stepnet.model.arithmetic import Bools, Floats, Ints, quantum
 from stepnet.model.network import Layer, Network
 from stepnet.uncertainty.above import ranges_of
 from stepnet.uncertainty.hyperplanes import Sides
@@ -52,6 +52,7 @@ class Circuit:
         self.above = Network(layers[1:])
         widths = [layer.width * layer.activation.n_thresholds for layer in self.hidden]
         self.ends = np.cumsum([0, *widths])
+        self.twins = _twins(self.hidden[0])
         pairs = zip(self.hidden, self.hidden[1:], strict=False)
         self.sums = [_sums(below, above.matrix, above.thresholds.reshape(above.width, -1)) for below, above in pairs]
 
@@ -66,6 +67,9 @@ class Circuit:
     def ranges(self, low: Sides, high: Sides) -> tuple[Sides, Sides, Bools]:
         """The smallest and largest bits (rows × bits), given what is fixed, and which rows are possible at all."""
         low, high = low.copy(), high.copy()
+        for twins in self.twins:
+            low[:, twins] = low[:, twins].max(axis=1, keepdims=True)
+            high[:, twins] = high[:, twins].min(axis=1, keepdims=True)
         self._order(0, low, high)
         for k, sums in enumerate(self.sums):
             bottom, top = _range(sums, low[:, self.part(k)], high[:, self.part(k)])
@@ -117,6 +121,17 @@ class Circuit:
         lowest, highest = (end[:, own].reshape(shape).sum(axis=2) for end in (low, high))
         least, most = ranges_of(layer, lowest, highest)
         return last.activation.could_miss(last.matrix, last.thresholds, least, most, np.full(len(low), answer))
+
+
+def _twins(first: Layer) -> list[Ints]:
+    """Sets of first-layer bits of the same hyperplane, up to powers of two: they are always equal."""
+    n_thresholds = first.activation.n_thresholds
+    planes = np.column_stack([np.repeat(first.weights, n_thresholds, axis=0), first.thresholds.ravel()])
+    exponents = np.frexp(np.abs(planes).max(axis=1))[1][:, None]
+    scaled = np.ldexp(planes, -exponents)
+    scaled = scaled if (np.ldexp(scaled, exponents) == planes).all() else planes
+    _, which, counts = np.unique(scaled, axis=0, return_inverse=True, return_counts=True)
+    return [np.flatnonzero(which.ravel() == number) for number in np.flatnonzero(counts > 1)]
 
 
 def _with_output(layer: Layer) -> tuple[Layer, Layer]:

@@ -20,12 +20,14 @@ from stepnet.errors import SolverFailure
 from stepnet.model.arithmetic import Floats
 from stepnet.uncertainty.ball import Ball
 from stepnet.uncertainty.circuit import Circuit, Rival
-from stepnet.uncertainty.halfspaces import Halfspaces
+from stepnet.uncertainty.halfspaces import Halfspaces, Move
 from stepnet.uncertainty.hyperplanes import FREE, Hyperplanes, Sides
 from stepnet.uncertainty.relaxation import Relaxation, Solution, branching_order
 
 _NUDGES = (1e-9, 1e-8, 1e-7, 1e-6)  # of the radius: how far inside its sides an attack is placed
 _SAFETY = 1e-12  # relative, subtracted from distances for rounding
+_LAST_ROUNDS = 60  # cuts where all bits are fixed and nothing else decides
+_SURE = 1e-9  # how much more than all of its bound a bit must take
 _MOST_PROBES = 150  # bits whose both values are tried at a node
 _WHOLE = 1e-6  # bits this close to 0 or 1 are taken for that
 
@@ -171,6 +173,8 @@ class Decision:
             relaxation = self.relaxations[number] = Relaxation(
                 target.circuit, target.planes, target.ball, target.row, self.radius, self.rivals[number], *self.root
             )
+        if self.target.ball.measure.is_round and self._is_settled(low, high):
+            return
         found = relaxation.solve(low, high)
         if found.bound < 0:
             return
@@ -184,7 +188,15 @@ class Decision:
             actual[is_first] = sides[free[is_first]]
         is_loose = low[free] < high[free]
         if not is_loose.any():
-            self._end(low)
+            self._end(relaxation, low, high)
+            return
+        low, high = low.copy(), high.copy()
+        # With the same multipliers, a bit that is the other way takes so much off the bound that nothing is left.
+        forced = is_loose & (np.abs(found.slopes) > (found.bound + _SURE) * (1 + _SURE))
+        low[free[forced]] = high[free[forced]] = found.slopes[forced] > 0
+        is_loose &= ~forced
+        if not is_loose.any():
+            self._push(number, min(bound, found.bound), low, high)
             return
         if found.bits is None:
             chosen = free[is_loose][0]
@@ -226,15 +238,41 @@ class Decision:
         found = target.nearest(self._in_reach(sides), self.radius)
         return found if found is not None and target.size(found) < target.size(point) else point
 
+    def _is_settled(self, low: Sides, high: Sides) -> bool:
+        """Whether the fixed sides alone are out of reach, or the nearest point on them is an attack.
+
+        For round balls, about which tangents say little where there are many features.
+        """
+        target = self.target
+        sides = self._in_reach(np.where(low == high, low, FREE)[: len(target.now)])
+        if not (sides[sides != FREE] != target.now[sides != FREE]).any():
+            return False
+        fixed = np.flatnonzero(sides != FREE)
+        try:
+            move = target.ball.smallest(target.row, target.planes.halfspaces(target.row, sides, fixed))
+        except SolverFailure:
+            return False
+        if move.bound > self.radius:
+            return True
+        if move.delta is not None:
+            here = target.planes.sides_at(target.row + move.delta)
+            here[fixed] = sides[fixed]
+            if target.changes(here):
+                found = target.nearest(self._in_reach(here), self.radius)
+                if found is not None and target.size(found) <= self.radius:
+                    self.point = found
+                    return True
+        return False
+
     def _in_reach(self, sides: Sides) -> Sides:
         """The sides without those that hold within the radius anyway."""
         low, high = (end[: len(sides)] for end in self.root)
         return np.where(low < high, sides, FREE).astype(np.int8)
 
-    def _end(self, bits: Sides) -> None:
+    def _end(self, relaxation: Relaxation, low: Sides, high: Sides) -> None:
         """All bits are fixed: the nearest point on these sides decides, or nothing does."""
         target = self.target
-        sides = bits[: len(target.now)]
+        sides = low[: len(target.now)]
         if not target.changes(sides):
             return
         sides = self._in_reach(sides)
@@ -242,12 +280,11 @@ class Decision:
         try:
             move = target.ball.smallest(target.row, target.planes.halfspaces(target.row, sides, fixed))
         except SolverFailure:
-            self.is_open = True
-            return
+            move = Move(None, 0.0)
         if move.bound > self.radius:
             return
         found = target.nearest(sides, self.radius)
-        if found is None:
-            self.is_open = True
-        else:
+        if found is not None and target.size(found) <= self.radius * (1 + 1e-9):
             self.point = found
+        elif relaxation.solve(low, high, _LAST_ROUNDS).bound >= 0:
+            self.is_open = True

@@ -33,7 +33,7 @@ from stepnet.uncertainty.hyperplanes import Hyperplanes, Sides
 _LOOSE = 1e-12  # relative to the size of a row
 _UNIT = 2.0**-52
 _MOST_CUTS = 150
-_ROUNDS, _OUTSIDE = 6, 1e-7  # cuts of a round norm at a node, and how far outside it a point is not worth a cut
+_ROUNDS, _OUTSIDE = 1, 1e-7  # cuts of a round norm at a node, and how far outside it a point is not worth a cut
 
 
 class Solution(NamedTuple):
@@ -43,6 +43,7 @@ class Solution(NamedTuple):
     u: Floats | None
     bits: Floats | None  # of the free bits
     pulls: Floats  # of the free bits: what the value hangs on
+    slopes: Floats  # of the free bits: what the bound loses if they are the other way
 
 
 class Relaxation:
@@ -178,38 +179,38 @@ class Relaxation:
             self.solver.setOptionValue(name, value)
         self.solver.passModel(lp)
 
-    def solve(self, low: Sides, high: Sides) -> Solution:
+    def solve(self, low: Sides, high: Sides, n_rounds: int = _ROUNDS) -> Solution:
         """The value of the relaxation where bits are between ``low`` and ``high``."""
         least, most = low[self.free].astype(np.float64), high[self.free].astype(np.float64)
         columns = np.arange(self.n_u, self.n_u + len(self.free), dtype=np.int32)
         self.solver.changeColsBounds(len(columns), columns, least, most)
-        for _ in range(_ROUNDS):
+        for _ in range(n_rounds):
             found = self._solved(least, most)
-            if found.u is None or not self._cut(found.u):
+            if found.bound < 0 or found.u is None or not self._cut(found.u):
                 break
         return found
 
     def _solved(self, least: Floats, most: Floats) -> Solution:
         self.solver.run()
         status = self.solver.getModelStatus()
-        n_rows = len(self.b)
+        n_rows, none = len(self.b), np.zeros(len(self.free))
         if status == highspy.HighsModelStatus.kInfeasible:
             _, has_ray, ray = self.solver.getDualRay()
             multipliers = np.maximum(np.array(ray)[:n_rows], 0.0) if has_ray else np.zeros(n_rows)
             largest = float(multipliers.max(initial=0.0))
             bound = self._bound(multipliers / largest, least, most, 0.0)[0] if largest > 0 else np.inf
-            return Solution(-np.inf if bound < 0 else np.inf, None, None, np.zeros(len(self.free)))
+            return Solution(-np.inf if bound < 0 else np.inf, None, None, none, none)
         if status != highspy.HighsModelStatus.kOptimal:
-            return Solution(np.inf, None, None, np.zeros(len(self.free)))
+            return Solution(np.inf, None, None, none, none)
         solution = self.solver.getSolution()
         x = np.array(solution.col_value)
         multipliers = np.maximum(np.array(solution.row_dual)[:n_rows], 0.0)
-        bound, pulls = self._bound(multipliers, least, most, 1.0)
+        bound, pulls, slopes = self._bound(multipliers, least, most, 1.0)
         u = x[: self.n] - x[self.n : self.n_u] if self.is_split else x[: self.n_u]
-        return Solution(bound, u, x[self.n_u :], pulls)
+        return Solution(bound, u, x[self.n_u :], pulls, slopes)
 
-    def _bound(self, multipliers: Floats, least: Floats, most: Floats, share: float) -> tuple[float, Floats]:
-        """The largest (share · c + Aᵀλ)·x - λ·b, rounded up, and for each bit the sum of the sizes of its terms."""
+    def _bound(self, multipliers: Floats, least: Floats, most: Floats, share: float) -> tuple[float, Floats, Floats]:
+        """The largest (share · c + Aᵀλ)·x - λ·b, rounded up; for each bit the sum of the sizes of its terms, and it."""
         used = np.flatnonzero(multipliers)
         few = multipliers[used]
         g_u, g_b = few @ self.A_u[used], few @ self.A_b[used]
@@ -218,7 +219,7 @@ class Relaxation:
         value = self._support(g_u) + np.maximum(g_b * least, g_b * most).sum() - few @ self.b[used]
         value += share * self.offset
         size = few @ np.abs(self.A_u[used]).sum(axis=1) + sizes_b.sum() + few @ np.abs(self.b[used])
-        return float(value + self.rounding * (size + share * self.offset_size)), sizes_b
+        return float(value + self.rounding * (size + share * self.offset_size)), sizes_b, g_b
 
     def _support(self, g: Floats) -> float:
         """The largest g·u in the unit ball and the ranges, or a little more."""

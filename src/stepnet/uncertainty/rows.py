@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -27,47 +29,63 @@ def attack_rows(
     budget: Budget,
     n_jobs: int | None,
     show: Callable[[Progress], object],
-) -> list[Attack]:
-    """The attack on each row; the last column of ``keys`` has the codes of the rows' classes."""
-    found = [Attack(0.0, None, np.inf, False) for _ in keys]
-    n_at_once = 1 if n_jobs == 1 else max(1, min(_AT_ONCE, len(keys) // (4 * int(effective_n_jobs(n_jobs)))))
-    shown = 0.0
-    for stage in ("quick attacks", "exact search"):
-        todo = [number for number, one in enumerate(found) if not one.is_complete]
+) -> tuple[list[Attack], str | None]:
+    """The attack on each row, and what ended the search early; the last column of ``keys`` has the rows' classes."""
+    work = _Work(adversary, keys, radius, budget, n_jobs, show)
+    work.attempt("quick attacks", range(len(keys)), is_quick=True)
+    todo = [number for number, one in enumerate(work.found) if not one.is_complete]
+    late = work.attempt("exact search", todo)
+    while late and not budget.is_used_up():  # other rows have left them some of their time
+        late = work.attempt("exact search", late)
+    return work.found, budget.stop_reason or ("time" if late else None)
+
+
+@dataclass
+class _Work:
+    """The rows of one call, and what is known about them."""
+
+    adversary: Adversary | DiscreteAdversary
+    keys: Floats
+    radius: float | None
+    budget: Budget
+    n_jobs: int | None
+    show: Callable[[Progress], object]
+    found: list[Attack] = field(init=False)
+    shown: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.found = [Attack(0.0, None, np.inf, False) for _ in self.keys]
+
+    def attempt(self, stage: str, todo: Sequence[int], *, is_quick: bool = False) -> list[int]:
+        """Attack these rows; those that used up their time are returned."""
+        n_jobs = 1 if is_quick else self.n_jobs  # quick attacks take less time than sending them elsewhere
+        n_at_once = 1 if n_jobs == 1 else max(1, min(_AT_ONCE, len(todo) // (4 * int(effective_n_jobs(n_jobs)))))
         parts = [todo[first : first + n_at_once] for first in range(0, len(todo), n_at_once)]
-        is_quick, n_done = stage == "quick attacks", len(keys) - len(todo)
-        tasks = _tasks(adversary, keys, found, radius, budget, n_jobs, parts, is_quick)
-        # Quick attacks take less time than it takes to send them to processes.
-        for numbers, results in as_finished(_attack, tasks, 1 if is_quick else n_jobs, prefer="processes"):
-            for number, one in zip(numbers, results, strict=True):
-                found[number] = one.joined(found[number])
+        n_done, late = len(self.keys) - len(todo), list[int]()
+        for numbers, results in as_finished(_attack, self._tasks(parts, n_jobs, is_quick), n_jobs, prefer="processes"):
+            for number, (one, is_late) in zip(numbers, results, strict=True):
+                self.found[number] = one.joined(self.found[number])
+                if is_late and not self.found[number].is_complete:
+                    late.append(number)
             n_done += len(numbers)
-            if budget.elapsed > shown + _SILENCE or n_done == len(keys):
-                shown = budget.elapsed
-                text = f"{stage}: {sum(one.is_complete for one in found)} of {len(keys)} rows decided"
-                show(Progress(shown, np.inf, 0.0, 1.0, text, share=n_done / len(keys)))
-    return found
+            if self.budget.elapsed > self.shown + _SILENCE or n_done == len(self.keys):
+                self.shown = self.budget.elapsed
+                text = f"{stage}: {sum(one.is_complete for one in self.found)} of {len(self.keys)} rows decided"
+                self.show(Progress(self.shown, np.inf, 0.0, 1.0, text, share=n_done / len(self.keys)))
+        return sorted(late)
 
-
-def _tasks(
-    adversary: Adversary | DiscreteAdversary,
-    keys: Floats,
-    found: list[Attack],
-    radius: float | None,
-    budget: Budget,
-    n_jobs: int | None,
-    parts: list[list[int]],
-    is_quick: bool,
-) -> Iterator[tuple[Adversary | DiscreteAdversary, list[int], Floats, list[list[Floats]], float | None, Budget, bool]]:
-    """Made when they begin, so that each has its share of the time that is left."""
-    left = sum(map(len, parts))
-    for part in parts:
-        if budget.is_used_up():
-            return
-        share = budget.remaining if is_quick else budget.remaining * int(effective_n_jobs(n_jobs)) / left
-        hints = [[] if is_quick else _hints(adversary, keys, found, number) for number in part]
-        yield adversary, part, keys[part], hints, radius, budget.lasting(min(share, budget.remaining)), is_quick
-        left -= len(part)
+    def _tasks(self, parts: Sequence[Sequence[int]], n_jobs: int | None, is_quick: bool) -> Iterator[tuple[Any, ...]]:
+        """Made when they begin, so that each has its share of the time that is left."""
+        left = sum(map(len, parts))
+        for part in parts:
+            if self.budget.is_used_up():
+                return
+            remaining = self.budget.remaining
+            share = remaining if is_quick else min(remaining, remaining * int(effective_n_jobs(n_jobs)) / left)
+            hints = [[] if is_quick else _hints(self.adversary, self.keys, self.found, number) for number in part]
+            keys = self.keys[list(part)]
+            yield self.adversary, list(part), keys, hints, self.radius, self.budget.lasting(share), is_quick
+            left -= len(part)
 
 
 def _attack(
@@ -78,7 +96,7 @@ def _attack(
     radius: float | None,
     budget: Budget,
     is_quick: bool,
-) -> tuple[list[int], list[Attack]]:
+) -> tuple[list[int], list[tuple[Attack, bool]]]:
     results, seconds = [], budget.remaining
     with budget.catching_interrupts("keep"):  # in another process, Ctrl-C comes here too
         for key, points in zip(keys, hints, strict=True):
@@ -86,7 +104,7 @@ def _attack(
             one = adversary.attack(
                 key[:-1], int(key[-1]), radius, own.is_used_up, hints=points, most_nodes=0 if is_quick else None
             )
-            results.append(one)
+            results.append((one, own.is_used_up()))
     return numbers, results
 
 

@@ -60,7 +60,7 @@ class Checked:
 
     def __str__(self) -> str:
         notes = "".join(f"\nthe network differs from the file: {one}" for one in self.notes)
-        return f"{self.answer}\n{self.evidence} ({self.seconds:.3g} s){notes}"
+        return f"{self.answer}\n{self.evidence}, after {self.seconds:.2f} s{notes}"
 
     def to_text(self) -> str:
         """The answer as the competition's tools write it: with the input and the outputs if there are any."""

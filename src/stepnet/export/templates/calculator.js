@@ -53,8 +53,19 @@ function evaluate(features) {
   return {code, outputs, values: sums.map(own => rounded(own[0]))};
 }
 
+function between(values, shares, value) {  // on the line between two known values, as numpy.interp
+  const next = values.findIndex(one => one > value);
+  if (next === 0) return shares[0];
+  if (next < 0) return shares[shares.length - 1];
+  const part = (value - values[next - 1]) / (values[next] - values[next - 1]);
+  return shares[next - 1] + part * (shares[next] - shares[next - 1]);
+}
 function probability(found) {
-  const {slope, offsets} = model.calibration;
+  const {slope, offsets, values, shares} = model.calibration;
+  if (shares) {
+    const one = between(values, shares, found.values[0]);
+    return found.code === 1 ? Math.max(one, 0.5) : 1 - Math.min(one, 0.5);
+  }
   if (found.values.length === 1) {
     const one = 1 / (1 + Math.exp(-(slope * found.values[0] + offsets[0])));
     return found.code === 1 ? one : 1 - one;

@@ -1,7 +1,7 @@
 """Search under limits on errors: the fast search with other row weights, the best threshold, then the general search.
 
-Heavier rows make a limit easier to meet, by factors that are drawn anew for every start; what this finds is the start
-of the general one, which lowers violations first and the loss next.
+Heavier rows make a limit easier to meet, by factors that are drawn anew for every start but the first; what this finds
+is the start of the general one, which lowers violations first and the loss next.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def limited_once(
     if start is None:
         left = budget.remaining
         part = budget.until(budget.elapsed + _SHARE * left if math.isfinite(left) else math.inf)
-        start = search_once(_reweighted(problem, np.random.default_rng(seed)), seed, part, 0.0, patience)
+        rng, is_first = np.random.default_rng(seed), seed[-1] == 0  # limits may cost nothing
+        start = search_once(
+            problem.without_limits if is_first else _reweighted(problem, rng), seed, part, 0.0, patience
+        )
     moved = None if start is None else with_limits_met(problem, start)
     if moved is not None and price(moved) <= target:
         return moved
