@@ -24,7 +24,7 @@ from stepnet.scores.form import Form
 from stepnet.scores.logistic import best_rule, fitted
 from stepnet.scores.ranks import Ranks
 
-MOST_CUTS = 32  # per feature, at quantiles
+MOST_CUTS = 4  # per feature, at quantiles
 KICKS = 10
 MOST_ROWS = 20_000  # that points and cuts are learned from
 _SPARSE_CUTS, _SPARSE_ROWS = 6, 2_000  # of the sparse logistic fit
