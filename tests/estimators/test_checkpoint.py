@@ -75,11 +75,7 @@ def test_a_forged_loss_counts_for_nothing(tmp_path):
 def test_pairs_that_are_finished_are_not_trained_again(tmp_path, monkeypatch):
     path, labels = tmp_path / "c.json", np.arange(120) % 3
     rows = X + 5 * labels[:, None]
-<<<<<<< HEAD
-    options = {"method": "prove", "probability": None, "random_state": 0}  # probabilities need networks of their own
-=======
     options = {"method": "prove", "probability": None, "random_state": 0}  # probabilities train further pairs
->>>>>>> 728cdd727f596c5bc0f9cbc39f0be3b6654417d3
     clf = StepClassifier((1,), **options).fit(rows, labels, checkpoint=path)
     assert len(json.loads(path.read_text())["parts"]) == 3
     monkeypatch.setattr("stepnet.estimators.pairs.train_pair", None)
