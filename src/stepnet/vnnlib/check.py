@@ -8,7 +8,6 @@ rational numbers; that there is none, if the attack proves its radius to be larg
 
 from __future__ import annotations
 
-import inspect
 import os
 import time
 from dataclasses import dataclass
@@ -179,10 +178,9 @@ class _Box:
         """An attack in units of the box; features that cannot move are kept by their limits."""
         half = np.nextafter(np.maximum(self.most - middle, middle - self.least), np.inf)
         scale = np.where(self.most > self.least, half, 1.0)
-        options: dict[str, Any] = {"norm": "linf", "scale": scale, "low": self.least, "high": self.most}
-        if "time_limit" in inspect.signature(attack).parameters:
-            options["time_limit"] = max(deadline - time.monotonic(), 0.01)
-        found = attack(small, middle[None], **options)
+        left = max(deadline - time.monotonic(), 0.01)
+        ends: dict[str, Any] = {"low": self.least, "high": self.most}
+        found = attack(small, middle[None], norm="linf", scale=scale, radius=1.0, time_limit=left, **ends)
         if np.isfinite(found.points).all() and self._keep(found.points[0]):
             return SAT, "", self.point
         n_free = small.layers[0].width
