@@ -192,6 +192,7 @@ def test_features_are_written_as_programs_read_them(people):
 
 def test_what_is_no_model_or_no_table_is_named(people):
     stepnet(*FIT, "--drop", "color", "--impute", "0", cwd=people)
-    assert "is a folder" in stepnet("predict", "model.json", ".", cwd=people).stderr
+    (people / "empty").mkdir()
+    assert "a folder or a pattern" in stepnet("predict", "model.json", "empty", "--out", "p.csv", cwd=people).stderr
     (people / "latin.csv").write_bytes("größe,y\n1,0\n".encode("latin-1"))
     assert "save it as UTF-8" in stepnet("predict", "model.json", "latin.csv", cwd=people).stderr

@@ -228,9 +228,10 @@ def test_only_names_that_are_registered_are_taken(name):
 def test_users_see_names():
     ball = Ball("l2", 0.5, low=0.0)
     assert (ball.norm, ball) == ("l2", Ball(norm="l2", radius=0.5, low=0.0))
-    assert repr(ball) == "Ball(norm='l2', radius=0.5, scale=None, low=0.0, high=None, transform=None)"
+    assert repr(ball).startswith("Ball(norm='l2', radius=0.5, scale=None, low=0.0, high=None, transform=None, integer=")
     assert clone(StepClassifier(uncertainty=ball)).uncertainty == ball
     fields = {"norm": "l2", "radius": 0.5, "scale": None, "low": 0.0, "high": None, "transform": None}
+    fields |= {"integer": False, "step": None, "groups": None}
     assert plain(ball) == {"object": "Ball", "fields": fields}
     assert restored(plain(ball)) == ball
 

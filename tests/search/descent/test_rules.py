@@ -17,6 +17,7 @@ from stepnet.search.descent.forward_in_numpy import look_ahead, pull_back
 from stepnet.search.descent.kernel import L1, L2, LINF, Settings, descend
 from stepnet.search.descent.layer_rule import layer_rules
 from stepnet.search.descent.perturbations import norm_of
+from stepnet.search.descent.targets import Targets
 
 TAKEN = [name for name in CASES if accepts_descent(made(name))]
 NORMS = {"l1": L1, "l2": L2, "linf": LINF}
@@ -30,7 +31,7 @@ def begun(problem, seed=0):
     """The state of a descent before its first step, and its layers."""
     mean, scale = descent.mean_and_scale(problem.dataset.X, problem.dataset.weights)
     layers = layer_rules(problem, mean, scale, has_complements=False)
-    targets = descent._Targets.of(problem)
+    targets = Targets.of(problem)
     return descent._training(problem, targets, layers, mean, scale, np.random.default_rng(seed)), layers
 
 
