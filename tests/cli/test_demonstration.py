@@ -42,6 +42,7 @@ def test_the_printed_rules_separate_the_training_rows(shown):
     assert "All numbers are exact." in text
 
 
+@pytest.mark.slow
 def test_the_model_is_what_was_shown(shown):
     folder, _ = shown
     assert stepnet("verify", "m.json", "train.csv", "--target", "class", cwd=folder).returncode == 0

@@ -32,6 +32,7 @@ def copied(models):
         yield Path(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", fuzzing.CASES)
 def test_nothing_breaks(models, kind):
     @FEW

@@ -63,6 +63,7 @@ def test_every_solver_finds_the_optimum_of_brute_force(name, seed):
     assert n_solved >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_search_finds_it_too_and_alternating_keeps_the_constraints(name):
     problem, optimum = make(name), optimum_of(name)

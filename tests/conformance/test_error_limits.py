@@ -131,6 +131,7 @@ def test_the_program_as_printed_claims_nothing_false(case):
     assert all(one.holds for one in certificate.limits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["recall", "parity of selection rates"])
 def test_a_proof_is_for_integer_weights_too(case):
     limited = problem_of(case, 4, 0, weights=Integers(2))

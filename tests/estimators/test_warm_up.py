@@ -45,6 +45,7 @@ def test_a_second_warm_up_finds_everything_in_the_cache():
     assert {group.seconds for group in told} == {0.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["learn", "prove"])
 def test_a_fit_on_warm_kernels_starts_no_process(method):
     code = f"""

@@ -191,6 +191,7 @@ def bare(monkeypatch):
     return register
 
 
+@pytest.mark.slow
 @EACH
 def test_a_norm_may_be_without_programs_of_its_own(name, bare):
     rng, other = np.random.default_rng(2), bare(name)
