@@ -208,6 +208,7 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(name, xor):
     assert sorted(xor.iterdir()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("signum", "code", "after"),
     [

@@ -67,6 +67,7 @@ def test_options_from_a_file_have_the_same_names(people):
     assert "no column beside" in stepnet("fit", "--config", "all.toml", cwd=people).stderr
 
 
+@pytest.mark.slow
 def test_many_numbers_as_classes_get_one_line_on_standard_error(tmp_path):
     lines = [f"{number},{number % 25}" for number in range(100)]
     (tmp_path / "t.csv").write_text("\n".join(["a,y", *lines]) + "\n")

@@ -18,6 +18,7 @@ def _folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_prove_saves_what_verify_checks_and_a_change_is_exit_code_1(folder):
     result = typed("prove", "rows.csv", "--target", "mood", "--save", "proof", "--out", "m.json", cwd=folder)
     assert result.returncode == 0, result.stderr

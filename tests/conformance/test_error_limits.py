@@ -101,6 +101,7 @@ def is_installed(name):
     return name != "bilinear" or any(BACKENDS[solver].is_available() for solver in ("scip", "gurobi"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [*TAKERS, "gates", "tight"])
 @pytest.mark.parametrize("case", CASES)
 def test_every_way_finds_the_optimum_of_brute_force(case, way):

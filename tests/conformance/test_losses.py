@@ -62,6 +62,7 @@ def optimum_of(name):
     return best_real_loss(data.X / 2, y, data.weights, 2, kind, ridge=ridge, limit=limit, intercept=intercept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MARKED)
 def test_every_solver_finds_the_optimum_of_brute_force(name):
     problem, optimum = make(name), optimum_of(name)

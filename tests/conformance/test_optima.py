@@ -48,6 +48,7 @@ def test_brute_force_finds_the_known_optima(instance):
     assert best_loss(rows, instance.y, instance.hidden, instance.threshold, instance.sample_weight) == instance.optimum
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", ["neuron", "layer", 0.0, 1.0])
 @pytest.mark.parametrize(
     ("hidden", "m"), [((), 10), ((1,), 9), ((2,), 8), pytest.param((2, 2), 6, marks=pytest.mark.slow)]

@@ -44,6 +44,7 @@ def test_generation_equals_enumeration_on_a_line(seed, d, formulation):
     assert certificate.rounds == len(result.rounds) >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["l1", "linf"])
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("seed", range(2))

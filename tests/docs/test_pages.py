@@ -10,7 +10,8 @@ from stepnet.cli.app import EXIT_CODES, app
 WITH_EXAMPLES = [page for page in PAGES if {block.kind for block in blocks(page)} & {"python", "console"}]
 
 
-SLOW = ("first_steps.md", "report.md")
+LONG = ("error_limits.md", "add_loss.md", "exact_proof.md", "large_tables.md")
+SLOW = ("first_steps.md", "report.md", *LONG)
 
 
 def marked(page):

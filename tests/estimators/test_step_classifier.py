@@ -31,10 +31,8 @@ def quick(**changes):
 # Most end after some moves, not after some time: the checks fit twice and compare.
 FEW = Search(moves=50, starts=1)
 CHECKED = [
-    quick(time_limit=60),
     quick(hidden=(), threshold="layer", method=FEW, time_limit=60),
     quick(output="one_hot", method=FEW, time_limit=60),
-    quick(output="ordinal", weights="ternary", activation="sign", method=FEW, time_limit=60),
     StepClassifier(random_state=0),
 ]
 # Learned: one for each kind of rule that descent keeps.
@@ -51,7 +49,11 @@ LEARNED = [
         {"uncertainty": Ball("l2", 0.01)},
     )
 ]
-LONG = [quick(uncertainty=Ball("linf", 0.01), method=Search(moves=40, starts=1), time_limit=60)]
+LONG = [
+    quick(time_limit=60),
+    quick(output="ordinal", weights="ternary", activation="sign", method=FEW, time_limit=60),
+    quick(uncertainty=Ball("linf", 0.01), method=Search(moves=40, starts=1), time_limit=60),
+]
 
 
 @parametrize_with_checks(CHECKED)

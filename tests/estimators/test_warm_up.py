@@ -57,6 +57,7 @@ subprocess.Popen = told
     assert json.loads(processed(code, method))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["learn", "search", "prove"])
 def test_without_kernels_a_fit_does_what_it_does_with_them(method, no_kernels):
     rng = np.random.default_rng(0)
@@ -77,6 +78,7 @@ def test_without_kernels_numbers_are_learned(no_kernels):
     )
 
 
+@pytest.mark.slow
 def test_numba_may_be_told_not_to_compile():
     loss, _, errors = json.loads(processed(FIT, "learn", NUMBA_DISABLE_JIT="1"))
     assert loss == errors

@@ -122,6 +122,7 @@ def test_answers_are_those_of_predict_on_hard_rows(name):
     assert check_export(model, to_c(model), "c", rows) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("width", [1, 3])
 def test_numbers_are_those_of_predict_to_the_last_bit(activation, width):

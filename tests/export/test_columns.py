@@ -33,6 +33,7 @@ def sparse(kind="step"):
     return fitted(first.with_(weights, first.thresholds), above, names=NAMES)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("to", EXPORTS)
 @pytest.mark.parametrize("kind", ["step", "sign", "stairs", "odd", "argmax", "numbers"])

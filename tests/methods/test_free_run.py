@@ -146,6 +146,7 @@ def test_the_certificate_says_what_it_follows_from_and_comes_back_from_files(tmp
     assert pickle.loads(pickle.dumps(integers)).certificate_ == integers.certificate_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", some(KINDS, "binary", "constraint", "fixed threshold"))
 def test_proofs_are_written_and_checked_for_restricted_problems(kind, tmp_path, monkeypatch):
     monkeypatch.setattr("stepnet.proof_files.checked.why_not_checked", lambda proof: "too large for drup")

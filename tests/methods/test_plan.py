@@ -33,6 +33,7 @@ def counted(accepts, asked):
     return asked_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uncertainty", [None, Ball("linf", 0.05)])
 @pytest.mark.parametrize("method", ["prove", "exact", "search", "learn"])
 def test_every_way_is_asked_at_most_once_a_fit(asked, method, uncertainty):

@@ -49,6 +49,7 @@ def test_it_takes_all_models_and_says_why_not_the_rest():
     assert accepts_descent(made("hinge with a bound")).reason == "descent takes hinge without a bound"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TAKEN)
 def test_the_network_is_one_of_the_problem_and_the_same_for_the_same_seed(name):
     problem = made(name)

@@ -17,6 +17,7 @@ def _kind(request):
     return request.param
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLAIN)
 def test_no_move_raises_the_penalised_loss(name, kind):
     n_gains = 0

@@ -51,6 +51,7 @@ def least_loss(problem, values, most=np.inf, admits=lambda weights: True):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", ["neuron", "layer", 0.5, -1.0])
 @pytest.mark.parametrize("most", [None, 1, 2, 3])
 def test_small_integer_problems_reach_the_optimum(most, threshold):

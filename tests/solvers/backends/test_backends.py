@@ -61,6 +61,7 @@ def test_a_start_is_taken(backend):
     assert outcome.objective <= problem.evaluate(network)
 
 
+@pytest.mark.slow
 def test_the_time_limit_is_kept(backend):
     model = hard_model()
     if backend.name == "gurobi" and max(model.n_columns, model.n_rows) > 2000:
