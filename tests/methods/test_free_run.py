@@ -9,10 +9,12 @@ import pytest
 import brute_force
 from conftest import make_problem, solve
 from stepnet import Ball, Constraint, Integers, Lowers, Raises, StepClassifier, load, save, verify_proof
+from stepnet.bounds.evidence import OfFreeProblem
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
 from stepnet.methods.free_run import FreeRun
 from stepnet.methods.plan import Plan
+from stepnet.methods.prove import Prove
 from stepnet.methods.run import Run
 from stepnet.provers.registry import PROVERS
 from stepnet.runtime.limits import Budget
@@ -194,3 +196,14 @@ def test_a_callback_that_stops_at_a_bound_of_the_free_problem_ends_the_fit():
     assert model.certificate_.bound > 0
     assert model.certificate_.loss > model.certificate_.bound
     assert model.result_.ways[-1].startswith("cells without the restrictions: ")
+
+
+def test_without_a_program_the_search_and_the_bounds_of_the_free_problem_remain():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)  # real numbers, which programs with integer weights refuse
+    for method in (Prove(), Exact()):
+        certificate, result = solve(make_problem(X, y, (1,), weights="ternary"), method, time_limit=3.0)
+        free, _ = solve(make_problem(X, y, (1,)), Exact(formulation="cells"))
+        assert certificate.bound == free.loss <= certificate.loss
+        assert set(np.unique(result.network.layers[0].weights)) <= {-1.0, 0.0, 1.0}
+        assert isinstance(result.bound.evidence, OfFreeProblem)

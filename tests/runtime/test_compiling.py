@@ -18,7 +18,7 @@ from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
 from stepnet.methods.run import Run
 from stepnet.provers.sat import Sat
-from stepnet.runtime import compiling
+from stepnet.runtime import compiling, interpreter
 from stepnet.runtime.compiling import Compiling, kernel
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.locks import is_held
@@ -27,6 +27,7 @@ from stepnet.runtime.locks import is_held
 KERNELS = """
 import os, time
 from stepnet.runtime.compiling import Compiling, kernel
+
 
 @kernel()
 def double(x):
@@ -82,7 +83,7 @@ def _starts(monkeypatch):
 
 def in_another(toy, code, **environment):
     """A process that has the toy and its cache."""
-    settings = compiling._environment() | environment
+    settings = interpreter.environment() | environment
     command = [sys.executable, "-c", f"import {toy.__name__} as toy\n{textwrap.dedent(code)}"]
     return subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, text=True)
 
@@ -241,7 +242,7 @@ def test_who_stops_the_fit_stops_the_waiting(gate):
 
 FORKED = """
 import os, threading
-from stepnet.runtime import compiling
+from stepnet.runtime import compiling, interpreter
 
 def for_ever():
     if threading.current_thread() is not threading.main_thread():

@@ -14,6 +14,7 @@ from stepnet.methods.begin import begin
 from stepnet.methods.closing import close, prepare, solve_programs
 from stepnet.methods.feasible import meet_limits
 from stepnet.methods.generation import Generation, nominal_master
+from stepnet.methods.partner import close_in_two
 from stepnet.methods.plan import Plan, Way, ways_of
 from stepnet.methods.run import Run
 from stepnet.methods.search import effort_before, search_within
@@ -66,10 +67,11 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         # If rows are uncertain, the master problems are written as programs.
         master = nominal_master(problem, joint=self.scenarios == "joint") if problem.is_uncertain else problem
         ways, refused = ways_of(self.formulation, master, self.solver, problem.free)
-        if all(way.is_free for way in ways):
+        search = accepts_search(problem)
+        if all(way.is_free for way in ways) and not (ways and search and not problem.is_uncertain):
             raise NotAcceptedError(refused[-1][1])
         stages = stages_before(problem, bounds=self.free_bounds, search_share=self.search_share)
-        return replace(Plan.of(problem, *stages), ways=ways, refused=refused, search=accepts_search(problem))
+        return replace(Plan.of(problem, *stages), ways=ways, refused=refused, search=search)
 
     def work(self, run: Run, start: Network | None = None) -> None:
         plan = self.planned(run)
@@ -77,8 +79,9 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         meet_limits(run, self.work)
         if not run.is_over and start is None and self.search_share and plan.search:
             prepare(run)
-            is_program = run.problem.is_plain and plan.own.formulation is not None
-            search_within(run, self.search_share, None if is_program else effort_before(plan.own, run.problem))
+            is_program = plan.own is None or plan.own.formulation is not None
+            effort = None if run.problem.is_plain and is_program else effort_before(plan.own, run.problem)
+            search_within(run, self.search_share, effort)
         if not run.is_over:
             self.close(run)
         thin(run, self.solver)
@@ -88,6 +91,9 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
     def close(self, run: Run) -> None:
         """Close what is still open, with the best network as the warm start."""
         self.planned(run)
+        close_in_two(run, self._close_here)
+
+    def _close_here(self, run: Run) -> None:
         close(run, partial(self._generate if run.problem.is_uncertain else self._solve, run))
 
     def _solve(self, run: Run, way: Way) -> None:

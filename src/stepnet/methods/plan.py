@@ -102,16 +102,18 @@ class Plan:
 
     def for_master(self, master: Problem) -> Plan:
         """The same programs for a master problem; they grow with its points."""
+        assert self.own is not None
         return replace(self, ways=(replace(self.own, share=1.0),), entries=_entries(master))
 
     @property
-    def own(self) -> Way:
-        """The first way that works on the problem itself."""
-        return next(way for way in self.ways if not way.is_free)
+    def own(self) -> Way | None:
+        """The first way that works on the problem itself; None if only that without its restrictions can be proven."""
+        return next((way for way in self.ways if not way.is_free), None)
 
     def short_of(self, budget: Budget, way: Way | None = None) -> str:
         """Which is less than twice what writing and passing on the programs of a way takes: time, memory or neither."""
-        entries = self.entries * (way or self.own).n_programs
+        way = way or self.own
+        entries = self.entries * (0 if way is None else way.n_programs)
         if entries * _SECONDS > budget.remaining / 2:
             return "time"
         return "memory" if entries * _BYTES > available() / 2 else ""
@@ -122,7 +124,7 @@ class Plan:
 
     def has_time(self, budget: Budget) -> bool:
         """Whether the remaining time and memory are ample for the first way on the problem itself."""
-        return self.own.prover is not None or not self.short_of(budget)
+        return self.own is not None and (self.own.prover is not None or not self.short_of(budget))
 
     def __str__(self) -> str:
         stages = [*self.stages, *map(str, self.ways)]
@@ -189,6 +191,8 @@ def _automatic(problem: Problem, solver: str, free: Problem | None) -> Choice:
             ways = [*ways, program] if free is None else _around(program, ways, problem)
             break
         refused[name] = answer.reason
+    else:
+        ways = ways if free is None else _without_restrictions(ways)
     return tuple(ways), tuple(refused.items())
 
 
@@ -222,6 +226,10 @@ def _in_order(provers: list[Prover], problem: Problem) -> list[Way]:
     return ways
 
 
+def _without_restrictions(provers: list[Way]) -> list[Way]:
+    return [replace(way, is_free=True, takes_turns=False) for way in provers]
+
+
 def _around(program: Way, provers: list[Way], problem: Problem) -> list[Way]:
     """The free problem for a short time, then the program, then the free problem again.
 
@@ -230,7 +238,7 @@ def _around(program: Way, provers: list[Way], problem: Problem) -> list[Way]:
     if not provers:
         return [program]
     seconds = _FRONT_SECONDS + _PER_ENTRY * _entries(problem)
-    provers = [replace(way, is_free=True, takes_turns=False) for way in provers]
+    provers = _without_restrictions(provers)
     first = [replace(way, share=_FRONT, seconds=min(way.seconds, seconds)) for way in provers]
     again = [replace(way, share=0.5) for way in provers[:-1] if way.prover is not None and way.prover.resumes]
     return [*first, replace(program, share=1.0 - _AGAIN), *again, provers[-1]]

@@ -65,9 +65,9 @@ _ROBUST_SMALL, _ROBUST = Effort(moves=300, starts=2), Effort(moves=3_000, starts
 _SMALL = 200  # rows × neurons: generation of scenarios may prove something
 
 
-def effort_before(way: Way, problem: Problem) -> Effort:
+def effort_before(way: Way | None, problem: Problem) -> Effort:
     """How long to search before an exact answer; provers find networks on their own."""
-    if way.prover is not None:
+    if way is not None and way.prover is not None:
         moves = way.prover.moves_before(problem)
         return Effort(starts=4) if moves is None else Effort(moves=moves, starts=1)
     if not problem.is_uncertain:

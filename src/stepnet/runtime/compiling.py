@@ -9,8 +9,6 @@ from __future__ import annotations
 import importlib
 import os
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from typing import Any, TypeVar
 from numba import config, njit
 from numba.core import event
 
+from stepnet.runtime.interpreter import started
 from stepnet.runtime.locks import holding, is_held
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -104,21 +103,9 @@ class Compiling:
 
     def _process(self) -> subprocess.Popen[bytes] | None:
         """A process that compiles the kernels, whatever becomes of this one; None if none can be started."""
-        if self.folder is None or not _has_interpreter():
+        if self.folder is None:
             return None
-        try:
-            return subprocess.Popen(
-                [sys.executable, "-P", "-c", _CODE, self._module, self.name],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd=tempfile.gettempdir(),  # so that nobody's folder is in use
-                env=_environment(),
-                start_new_session=True,
-                creationflags=_WINDOWS_FLAGS,
-            )
-        except (OSError, RuntimeError):  # a sandbox, or Python is ending
-            return None
+        return started(_CODE, self._module, self.name, is_urgent=False)
 
     @property
     def _lock_file(self) -> Path:
@@ -172,9 +159,6 @@ class _Refusal(event.Listener):  # type: ignore[misc]
 
 
 _CODE = "import sys; from stepnet.runtime.compiling import compile_group; compile_group(*sys.argv[1:])"
-_WINDOWS_FLAGS = 0
-if sys.platform == "win32":
-    _WINDOWS_FLAGS = subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
 
 
 def compile_group(module: str, name: str) -> None:
@@ -183,18 +167,6 @@ def compile_group(module: str, name: str) -> None:
         os.nice(_NICE)
     importlib.import_module(module)
     _GROUPS[name].compile()
-
-
-def _has_interpreter() -> bool:
-    """Whether ``sys.executable`` runs Python code, which that of a frozen or embedding application does not."""
-    is_python = Path(sys.executable or "").stem.lower().startswith(("python", "pypy"))
-    return is_python and not getattr(sys, "frozen", False)
-
-
-def _environment() -> dict[str, str]:
-    """The same modules and the same cache as here."""
-    path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
-    return os.environ | {"PYTHONPATH": path} | ({"NUMBA_CACHE_DIR": config.CACHE_DIR} if config.CACHE_DIR else {})
 
 
 def _after_fork() -> None:
