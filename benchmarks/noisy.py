@@ -6,8 +6,8 @@
 
 Loss and bound of method="prove" from scratch after each number of seconds, of one run with the last of them as its
 limit; the time when loss and bound met, by the clock, and that of the CPU; and the way that got there. ``0.1.0`` is
-what version 0.1.0 reached in 60 to 120 s, where that was measured. A run that was stopped goes on where it ended: finished
-cells are in results/noisy.jsonl, each with the limit and the number of processes it had.
+what version 0.1.0 reached in 60 to 120 s, where that was measured. A run that was stopped goes on where it ended:
+finished cells are in results/noisy.jsonl, each with the limit and the number of processes it had.
 
 Public tables: haberman, bupa, pima, mammographic and titanic of KEEL, voicepath of the package e01loss. Three more
 tables of the literature are not on the package index; tables with the same columns were drawn at random instead (blood:

@@ -73,7 +73,8 @@ class StepClassifier(OnlineStep, BaseStepClassifier):
     gap : float, default=0
         Stop when (loss - bound) / loss is at most this.
     n_jobs : int, default=1
-        Parallel jobs, and threads of solvers; -1 for all cores, None for what joblib is configured for.
+        Parallel jobs: restarts, and two processes or more threads of a solver for a proof; -1 for all cores, None
+        for what joblib is configured for.
     random_state : int, RandomState instance or None, default=None
         With an int, one thread and no stop by the time limit, the same data give the same network.
     verbose : int, default=0
