@@ -9,9 +9,9 @@ limit; the time when loss and bound met, by the clock, and that of the CPU; and 
 what version 0.1.0 reached in 60 to 120 s, where that was measured. A run that was stopped goes on where it ended:
 finished cells are in results/noisy.jsonl, each with the limit and the number of processes it had.
 
-Public tables: haberman, bupa, pima, mammographic and titanic of KEEL, voicepath of the package e01loss. Three more
+Public tables: haberman, bupa, pima, mammographic and titanic of KEEL, voicepath of the package e01loss. Four more
 tables of the literature are not on the package index; tables with the same columns were drawn at random instead (blood:
-502 rows whose third column is a multiple of the second; cryotherapy: 90 rows; caesarian: 80 rows). A and B are
+502 rows whose third column is a multiple of the second; sepsis: 975 rows; cryotherapy: 90 rows; caesarian: 80 rows). A and B are
 like those types of Santana, Serrano, Schiffer and Vidal (arXiv 2207.07690): A has normal rows, a random hyperplane and
 labels that are flipped with a probability of 0.15; B has two normal classes that overlap.
 """
@@ -80,7 +80,21 @@ def like_caesarian() -> Rows:
     return X, (rng.random(80) < chance).astype(int)
 
 
-LIKE = {"blood, alike": like_blood, "cryotherapy, alike": like_cryotherapy, "caesarian, alike": like_caesarian}
+def like_sepsis() -> Rows:
+    """Age, sex, episode."""
+    rng = np.random.default_rng(975)
+    age, sex = np.clip(rng.normal(62, 24, 975), 0, 100).round(), rng.integers(0, 2, 975)
+    episode = np.minimum(5, rng.geometric(0.7, 975))
+    chance = 1 / (1 + np.exp((62 - age) / 20 + 1.3 + 0.3 * sex - 0.2 * episode))
+    return np.column_stack([age, sex, episode]).astype(float), (rng.random(975) < chance).astype(int)
+
+
+LIKE = {
+    "sepsis, alike": like_sepsis,
+    "blood, alike": like_blood,
+    "cryotherapy, alike": like_cryotherapy,
+    "caesarian, alike": like_caesarian,
+}
 
 
 def instances(tables: list[str], seeds: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
