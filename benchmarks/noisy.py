@@ -11,7 +11,7 @@ finished cells are in results/noisy.jsonl, each with the limit and the number of
 
 Public tables: haberman, bupa, pima, mammographic and titanic of KEEL, voicepath of the package e01loss. Four more
 tables of the literature are not on the package index; tables with the same columns were drawn at random instead (blood:
-502 rows whose third column is a multiple of the second; sepsis: 975 rows; cryotherapy: 90 rows; caesarian: 80 rows). A and B are
+502 rows whose third column is a multiple of the second; sepsis: 975 rows; cryotherapy: 90; caesarian: 80). A and B are
 like those types of Santana, Serrano, Schiffer and Vidal (arXiv 2207.07690): A has normal rows, a random hyperplane and
 labels that are flipped with a probability of 0.15; B has two normal classes that overlap.
 """
