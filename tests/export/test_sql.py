@@ -1,11 +1,10 @@
 """The SELECT of a model answers as predict does, on databases, and marks every row that it is not sure of."""
 
-import sqlite3
-
 import numpy as np
 import pandas as pd
 import pytest
 
+from databases import needs_postgres, on_duckdb, on_sqlite, running_postgres
 from exported import ACTIVATIONS, fitted, real, whole
 from stepnet import Integers, StepClassifier, StepRegressor, Table
 from stepnet.datasets import load_breast_cancer_wisconsin
@@ -29,26 +28,22 @@ NETWORKS = {
 }
 
 
-def on_sqlite(sql, frame):
-    database = sqlite3.connect(":memory:")
-    names = ", ".join('"' + str(name).replace('"', '""') + '"' for name in frame.columns)
-    database.execute(f"CREATE TABLE data ({names})")
-    marks = ", ".join("?" * frame.shape[1])
-    database.executemany(f"INSERT INTO data VALUES ({marks})", frame.astype(object).to_numpy().tolist())
-    found = pd.DataFrame(database.execute(sql).fetchall())
-    database.close()
-    return found
+ALWAYS = ["sqlite", "duckdb"]
+EVERY = [*ALWAYS, pytest.param("postgres", marks=[pytest.mark.slow, needs_postgres])]
 
 
-def on_duckdb(sql, frame):
-    database = duckdb.connect()
-    database.register("data", frame)
-    found = pd.DataFrame(database.execute(sql).fetchall())
-    database.close()
-    return found
+@pytest.fixture(scope="module")
+def postgres():
+    with running_postgres() as server:
+        yield server
 
 
-DATABASES = {"sqlite": on_sqlite, "duckdb": on_duckdb}
+@pytest.fixture
+def run(database, request):
+    """What answers a statement on a data frame."""
+    if database == "postgres":
+        return request.getfixturevalue("postgres").answers
+    return {"sqlite": on_sqlite, "duckdb": on_duckdb}[database]
 
 
 def near_thresholds(rng, network, n_rows):
@@ -72,20 +67,20 @@ def compare(model, sql, run, rows, names=None):
     return int((found[0].to_numpy() != model.predict(rows))[is_sure].sum()), int((~is_sure).sum())
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", EVERY)
 @pytest.mark.parametrize("name", NETWORKS)
-def test_rows_that_are_not_in_doubt_have_the_answers_of_predict(name, database):
+def test_rows_that_are_not_in_doubt_have_the_answers_of_predict(name, database, run):
     rng = np.random.default_rng(len(name))
     model = fitted(*NETWORKS[name](rng))
     rows = np.vstack([rng.normal(0, 2, (100, 3)), near_thresholds(rng, model.network_, 300)])
-    differing, doubtful = compare(model, to_sql(model, dialect=database, columns="all"), DATABASES[database], rows)
+    differing, doubtful = compare(model, to_sql(model, dialect=database, columns="all"), run, rows)
     assert differing == 0
     assert doubtful < 80
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", EVERY)
 @pytest.mark.parametrize("name", NETWORKS)
-def test_integers_are_exact_also_at_thresholds(name, database):
+def test_integers_are_exact_also_at_thresholds(name, database, run):
     rng = np.random.default_rng(len(name))
     first, *above = NETWORKS[name](rng)
     rows = rng.integers(-20, 21, (300, 3)).astype(float)
@@ -95,26 +90,26 @@ def test_integers_are_exact_also_at_thresholds(name, database):
         first = first.with_(first.weights, np.sort(ends, axis=-1) if ends.ndim > 1 else ends)
     model = fitted(first, *above)
     sql = to_sql(model, dialect=database, inputs="integers", columns="all")
-    assert compare(model, sql, DATABASES[database], rows) == (0, 0)
+    assert compare(model, sql, run, rows) == (0, 0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("database", DATABASES)
-def test_of_100_000_rows_of_a_learned_network_no_answer_differs(database):
+@pytest.mark.parametrize("database", EVERY)
+def test_of_100_000_rows_of_a_learned_network_no_answer_differs(database, run):
     data = load_breast_cancer_wisconsin()
     model = StepClassifier(25, random_state=0).fit(data.data, data.target)
     rng = np.random.default_rng(0)
     whole_rows = rng.integers(1, 11, (50_000, 9)).astype(float)
     sql = to_sql(model, dialect=database, inputs="integers", columns="all")
-    assert compare(model, sql, DATABASES[database], whole_rows) == (0, 0)
+    assert compare(model, sql, run, whole_rows) == (0, 0)
     rows = near_thresholds(rng, model.network_, 50_000)
-    differing, doubtful = compare(model, to_sql(model, dialect=database, columns="all"), DATABASES[database], rows)
+    differing, doubtful = compare(model, to_sql(model, dialect=database, columns="all"), run, rows)
     assert differing == 0
     assert doubtful < 15_000  # distances from 1e-16 on: a fifth of these rows is too close for floats
 
 
-@pytest.mark.parametrize("database", DATABASES)
-def test_text_and_missing_cells_follow_the_rules_of_the_model(database, tmp_path):
+@pytest.mark.parametrize("database", EVERY)
+def test_text_and_missing_cells_follow_the_rules_of_the_model(database, run, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("colour,size,y\n" + "red,1,a\nblue,2,b\ngreen,,a\nred,4,b\n,3,b\nblue,1,a\n" * 3)
     for encode in ("one_hot", "codes"):
@@ -122,7 +117,7 @@ def test_text_and_missing_cells_follow_the_rules_of_the_model(database, tmp_path
         model = StepClassifier(3, random_state=0).fit(table.X, table.y)
         model.columns_ = table.columns
         frame = pd.DataFrame({"colour": ["red", "blue", None, "pink", "NA", " green "], "size": [1, None, 3, 4, 5, 6]})
-        found = DATABASES[database](to_sql(model, dialect=database, columns="all"), frame)
+        found = run(to_sql(model, dialect=database, columns="all"), frame)
         known = frame.drop(index=3).replace({np.nan: None})
         cells = {name: known[name].tolist() for name in known}
         expected = model.predict(table.columns.numbers(cells, "here"))
@@ -131,23 +126,23 @@ def test_text_and_missing_cells_follow_the_rules_of_the_model(database, tmp_path
         assert pd.isna(found[1][3])
 
 
-@pytest.mark.parametrize("database", DATABASES)
-def test_names_and_classes_are_quoted_and_kept_columns_come_first(database):
+@pytest.mark.parametrize("database", EVERY)
+def test_names_and_classes_are_quoted_and_kept_columns_come_first(database, run):
     X = pd.DataFrame({'a "b"': [0, 1, 2, 3], "select": [0, 0, 1, 1]})
     model = StepClassifier(1, method="prove").fit(X, ["it's", "it's", 'a "b"', 'a "b"'])
     sql = to_sql(model, dialect=database, keep=["row; --"])
-    found = DATABASES[database](sql, X.assign(**{"row; --": [10, 11, 12, 13]}))
+    found = run(sql, X.assign(**{"row; --": [10, 11, 12, 13]}))
     assert found[0].tolist() == [10, 11, 12, 13]
     assert found[1].tolist() == model.predict(X).tolist()
 
 
-def test_numbers_are_those_of_predict_up_to_rounding():
+@pytest.mark.parametrize("database", EVERY)
+def test_numbers_are_those_of_predict_up_to_rounding(database, run):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     model = StepRegressor(4, random_state=0).fit(X, X[:, 0] - X[:, 1])
-    for database, run in DATABASES.items():
-        found = run(to_sql(model, dialect=database, columns="all"), pd.DataFrame(X, columns=["x0", "x1"]))
-        assert found[0].to_numpy(float) == pytest.approx(model.predict(X), abs=1e-12)
+    found = run(to_sql(model, dialect=database, columns="all"), pd.DataFrame(X, columns=["x0", "x1"]))
+    assert found[0].to_numpy(float) == pytest.approx(model.predict(X), abs=1e-12)
 
 
 def test_every_dialect_is_written_and_unknown_ones_are_refused():
