@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -98,6 +99,18 @@ def on_duckdb(sql: str, frame: pd.DataFrame) -> pd.DataFrame:
     with contextlib.closing(duckdb.connect()) as database:
         database.register("data", frame)
         return pd.DataFrame(database.execute(sql).fetchall())
+
+
+def translated(dialect: str) -> Callable[[str, pd.DataFrame], pd.DataFrame]:
+    """For a dialect without a database here: sqlglot reads the statement, and DuckDB runs what it understood."""
+
+    def run(sql: str, frame: pd.DataFrame) -> pd.DataFrame:
+        import sqlglot
+
+        (statement,) = sqlglot.transpile(sql, read=None if dialect == "ansi" else dialect, write="duckdb")
+        return on_duckdb(statement, frame)
+
+    return run
 
 
 def _quoted(name: object) -> str:
