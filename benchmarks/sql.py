@@ -32,9 +32,10 @@ CHOSEN = (
 
 def counted(model, statement, run, rows) -> tuple[int, int]:
     """How many rows that are not in doubt have another answer, and how many are in doubt."""
-    found = run(statement, pd.DataFrame(rows, columns=[f"x{i}" for i in range(rows.shape[1])]))
-    is_doubtful = found[1].astype(bool).to_numpy()
-    return int((found[0].to_numpy() != model.predict(rows))[~is_doubtful].sum()), int(is_doubtful.sum())
+    frame = pd.DataFrame(rows, columns=[f"x{i}" for i in range(rows.shape[1])]).assign(row=np.arange(len(rows)))
+    found = run(statement, frame).sort_values(0)  # in any order they come
+    is_doubtful = found[2].astype(bool).to_numpy()
+    return int((found[1].to_numpy() != model.predict(rows))[~is_doubtful].sum()), int(is_doubtful.sum())
 
 
 def main() -> None:
@@ -55,7 +56,7 @@ def main() -> None:
             rows = rows_of(X, "floats", rng)
             for database, run in databases.items():
                 for inputs in ("floats", "integers"):
-                    statement = to_sql(estimator, dialect=database, inputs=inputs, columns="all")
+                    statement = to_sql(estimator, dialect=database, inputs=inputs, columns="all", keep=["row"])
                     begin = time.process_time()
                     own = rows if inputs == "floats" else np.round(rows)
                     differing, doubtful = counted(estimator, statement, run, own)

@@ -38,7 +38,8 @@ class Postgres:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._run("initdb", "-D", folder / "data", "-A", "trust", "-U", "tester", "-E", "UTF8", "--locale=C", "-N")
-        options = f"-k {folder} -c listen_addresses= -c fsync=off"
+        options = f"-k {folder} -c listen_addresses= -c fsync=off "
+        options += "-c max_parallel_workers_per_gather=0 -c synchronize_seqscans=off"  # rows come in their order
         self._run("pg_ctl", "-D", folder / "data", "-l", folder / "log", "-o", options, "-w", "start")
 
     def _run(self, program: str, *words: object) -> None:

@@ -51,8 +51,9 @@ def test_latex_compiles_whatever_the_names_are(model, tmp_path):
     rows = pd.DataFrame(rng.integers(0, 9, (80, len(NAMES))), columns=NAMES)
     y = np.where(rows.sum(axis=1) > 28, "yes_#%&é", "no^~\\")
     names = StepClassifier(3, random_state=0).fit(rows, y)
+    sheet = StepScoreClassifier(n_rules=5, random_state=0).fit(rows, y).sheet("latex")
     page = r"\documentclass{article}\usepackage{booktabs,tabularx}\begin{document}" + "\n"
-    page += to_tex(model) + "\n" + to_tex(names) + r"\end{document}"
+    page += to_tex(model) + "\n" + to_tex(names) + "\n" + sheet + r"\end{document}"
     (tmp_path / "page.tex").write_text(page, encoding="utf-8")
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "page.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepnet.export.described import Described, describe
-from stepnet.export.tex_text import beyond_latex, tex
 from stepnet.model.network import Network
 from stepnet.model.rules import Words, hidden_names
+from stepnet.model.tex import beyond_latex, tex
 
 _WORDS = Words(digits=4)
 _SCALED = Words(digits=4, is_scaled=True)
