@@ -71,6 +71,7 @@ bench: setup
 	$(BIN)/python benchmarks/fuzz.py
 	$(BIN)/python benchmarks/first_steps.py
 	$(BIN)/python benchmarks/exports.py
+	$(BIN)/python benchmarks/sql.py
 	$(BIN)/python benchmarks/reasons.py
 
 paper: setup

@@ -8,7 +8,18 @@ import pytest
 
 from brute_force import answer_patterns, recounted
 from conftest import solve
-from stepnet import Exact, FalsePositiveRate, Paper, Parity, Precision, Prove, Recall, Search, StepClassifier
+from stepnet import (
+    Exact,
+    FalsePositiveRate,
+    FalsePositives,
+    Paper,
+    Parity,
+    Precision,
+    Prove,
+    Recall,
+    Search,
+    StepClassifier,
+)
 from stepnet.errors import InfeasibleError
 from stepnet.formulations.registry import FORMULATIONS
 from stepnet.problem.weights import Integers
@@ -19,6 +30,7 @@ from stepnet.solvers.backends.registry import BACKENDS
 CASES = {
     "recall": {"recall": Fraction(1)},
     "false positive rate": {"false_positive_rate": Fraction(0)},
+    "false positives": {"false_positives": Fraction(1)},
     "precision": {"precision": Fraction(9, 10)},
     "parity of recall": {("parity", "recall"): Fraction(1, 10)},
     "parity of false positive rates": {("parity", "false_positive_rate"): Fraction(0), "recall": Fraction(3, 4)},
@@ -44,6 +56,7 @@ def constraints_of(case, groups):
         "recall": lambda p: Recall(at_least=p),
         "precision": lambda p: Precision(at_least=p),
         "false_positive_rate": lambda p: FalsePositiveRate(at_most=p),
+        "false_positives": lambda p: FalsePositives(at_most=p),
     }
     return [
         kinds[kind](p) if isinstance(kind, str) else Parity(by=groups, of=kind[1], within=p)

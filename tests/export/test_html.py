@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from exported import fitted, real, whole
+from keyboard import Page
 from report.test_browser import AXE, DARK, LIGHT, RUN_AXE, browse, needs_axe
 from report.test_browser import pytestmark as needs_chromium
-from stepnet import StepClassifier, StepRegressor, Table, load, save
+from stepnet import StepClassifier, StepRegressor, StepScoreClassifier, Table, load, save
 from stepnet.datasets import load_breast_cancer_wisconsin
 from stepnet.errors import InvalidInputError, ModelFileError
 from stepnet.export import to_html
@@ -169,7 +170,65 @@ def test_the_page_runs_under_its_policy_without_errors_and_without_a_request(tmp
     hosts = set(re.findall(r'"url":"(?:https?|wss?|ftp)://([^"/:?]*)', log.read_text()))
     assert not {host for host in hosts if not host.endswith(("google.com", "googleapis.com", "gstatic.com"))}
     dom = browse(page, tmp_path, "--virtual-time-budget=10000", "--dump-dom").stdout
-    assert re.search(r'<output id="answer"[^>]*>(benign|malignant)</output>', dom)
+    assert re.search(r'<p id="answer">(benign|malignant)</p>', dom)
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_a_keyboard_is_enough_and_a_screen_reader_is_told_all(tmp_path):
+    model, X = cancer()
+    path = tmp_path / "page.html"
+    path.write_text(to_html(model, title="Tissue", columns="all"), encoding="utf-8")
+    with Page(path, tmp_path) as page:
+        assert page.ask("document.documentElement.scrollWidth") == 390  # nothing hangs over on a phone
+        focused, answer = "document.activeElement", "document.getElementById('answer').textContent"
+        for i in range(X.shape[1]):
+            page.press("Tab")
+            assert page.ask(f"{focused}.id") == f"field-{i}"
+            assert page.ask(f"getComputedStyle({focused}).outlineStyle") == "solid"
+        page.press("ArrowUp")
+        assert page.ask(f"{focused}.value") == "6"
+        page.press("Backspace", "10")
+        row = pd.DataFrame([[5.0] * 8 + [10.0]], columns=X.columns)
+        assert page.ask(answer) == model.predict(row)[0]
+        for _ in range(8):
+            page.press("Shift+Tab", "Backspace", "1")
+        row.iloc[0, :8] = 1.0
+        assert page.ask(answer) == model.predict(row)[0]
+        page.press("Backspace")
+        assert page.ask(answer) == "–"
+        assert page.ask(f"{focused}.ariaInvalid") == "true"
+        page.press(*["Tab"] * 9, "Enter")  # start again
+        assert page.ask("document.getElementById('field-8').value") == "5"
+        page.press("Tab")
+        assert page.ask(f"{focused}.className") == "scroll"  # the table can be scrolled by keys
+        spoken = page.spoken()
+        fields = [(name.replace("_ ", "_"), note) for role, name, note in spoken if role == "spinbutton"]
+        assert fields == [(name, "1 to 10") for name in X.columns]
+        assert [role for role, *_ in spoken].count("status") == 1  # an answer is said once
+        assert ("form", "The row", "") in spoken
+        assert not page.errors
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_the_points_of_a_scorecard_light_up(tmp_path):
+    X = pd.DataFrame(np.random.default_rng(0).integers(0, 9, (60, 2)), columns=["age", "dose"])
+    score = StepScoreClassifier(n_rules=2, random_state=0).fit(X, np.where(X.sum(axis=1) > 8, "ill", "well"))
+    path = tmp_path / "page.html"
+    path.write_text(to_html(score, columns="all"), encoding="utf-8")
+    with Page(path, tmp_path) as page:
+        for one, other in ((0, 0), (8, 8), (5, 3)):
+            page.ask(f"document.getElementById('field-0').value = '{one}'")
+            page.ask(f"document.getElementById('field-1').value = '{other}'")
+            page.ask("document.getElementById('fields').dispatchEvent(new Event('input'))")
+            why = score.explain(pd.Series({"age": one, "dose": other}))
+            assert page.ask("document.getElementById('total').textContent") == f"{why.total:g}"
+            assert page.ask("document.getElementById('answer').textContent") == why.answer
+            lit = page.ask("Array.from(document.querySelectorAll('tr.on th'), one => one.textContent)")
+            states = page.ask("Array.from(document.querySelectorAll('td.state'), one => one.textContent)")
+            assert states.count("yes") == len(lit) == sum(neuron.value == 1 for neuron in why.neurons)
+        assert "points</th>" in path.read_text()
 
 
 @needs_chromium

@@ -45,7 +45,9 @@ def model_of(network):
 
 def brute_force(model, row, demand, wanted):
     """The smallest price of all points of the grid."""
-    axes = [[row[i]] if demand.is_fixed[i] else range(TOP + 1) for i in range(len(row))]
+    axes = [
+        [row[i]] if demand.is_fixed[i] else range(int(demand.low[i]), int(demand.high[i]) + 1) for i in range(len(row))
+    ]
     points = np.array(list(product(*axes)), dtype=float)
     points = points[np.isin(model.network.predict(points), wanted)]
     return min((demand.price(row, point) for point in points), default=np.inf)
@@ -66,7 +68,10 @@ def test_on_integer_grids_it_is_the_cheapest_of_all_points(seed, norm, kind, wid
     code = int(model.network.predict(row[None])[0])
     fixed = np.flatnonzero(rng.random(3) < 0.2).tolist()
     cost = rng.choice([1.0, 2.0, 0.5], 3)
-    demand = Demand.of(model, norm=norm, fixed=fixed, integer="all", cost=cost, low=0, high=TOP)
+    low, high = np.zeros(3), np.full(3, float(TOP))
+    if rng.random() < 0.5:  # ranges of their own, around the row
+        low, high = rng.integers(0, row + 1).astype(float), rng.integers(row, TOP + 1).astype(float)
+    demand = Demand.of(model, norm=norm, fixed=fixed, integer="all", cost=cost, low=low, high=high)
     others = [c for c in range(len(model.classes)) if c != code]
     wanted = np.array([others[0]]) if rng.random() < 0.5 else np.array(others)
     found, best = changed(model, row, demand, wanted), brute_force(model, row, demand, wanted)
@@ -76,6 +81,7 @@ def test_on_integer_grids_it_is_the_cheapest_of_all_points(seed, norm, kind, wid
     if found.point is not None:
         assert model.network.predict(found.point[None])[0] in wanted
         assert all(found.point[i] == row[i] for i in fixed)
+        assert ((low <= found.point) & (found.point <= high)).all()
 
 
 @settings(max_examples=15)

@@ -32,7 +32,7 @@ def test_all_formats_have_all_cells_and_escape_names() -> None:
     assert {unescape(cell) for cell in re.findall(r"<t[dh](?: [^>]*)?>(.*?)</t[dh]>", page)} == cells
     assert "<x>" not in page
     assert r"b\|c ≤ 0.5" in FORMATS["markdown"](SHEET)
-    assert r"age\_<x> $\geq$ 53" in FORMATS["latex"](SHEET)
+    assert r"age\_\textless{}x\textgreater{} \(\ge\) 53" in FORMATS["latex"](SHEET)
 
 
 def test_totals_are_all_sums_of_points() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stepnet.bounds.scope import Scope
+from stepnet.constructions.moved_threshold import with_limits_met
 from stepnet.errors import InvalidInputError
 from stepnet.estimators.base import checked_limit, checked_n_jobs
 from stepnet.estimators.step_classifier import StepClassifier
 from stepnet.methods.prove import Prove
 from stepnet.methods.run import Run
+from stepnet.methods.search import Search
 from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.error_limits.limits import FalsePositives, Recall
@@ -158,9 +160,10 @@ def tradeoff(
     false_positives : sequence of float
         The numbers of false positives to allow, in weight of rows. None: 0, 1, 2, 3, 5, 8, ... until the recall is 1.
     time_limit : float or None
-        Seconds in total. Each point gets an equal share of the time that is left.
+        Seconds in total. Each point gets an equal share of the time that is left; what points leave over is for
+        those that are still open in the end.
     show : callable
-        Called with every point when it is done.
+        Called with every point when it is done, and once more if it is taken up again.
     on_interrupt : "raise" or "keep"
         What Ctrl-C does: raise KeyboardInterrupt, or return the points so far.
 
@@ -172,29 +175,74 @@ def tradeoff(
     >>> [(point.at_most, str(point.recall), point.status) for point in curve.points]
     [(0.0, '2/3', 'OPTIMAL'), (1.0, '1', 'OPTIMAL')]
     """
-    whole, pool, points = Budget(checked_limit(time_limit)), Pool(), list[TradeoffPoint]()
-    first = _problem(X, y, sample_weight, hidden, positive, 0.0)
+    curve = _Curve((X, y, sample_weight, hidden, positive), Budget(checked_limit(time_limit)), checked_n_jobs(n_jobs))
+    curve.seed, whole, points = random_state, curve.whole, list[TradeoffPoint]()
+    first = curve.problem(0.0)
     levels = _levels(first, false_positives)
     with whole.catching_interrupts(on_interrupt):
+        curve.fewest_errors(first.without_limits, whole.remaining / (len(levels) + 1))
         for number, level in enumerate(levels):
-            problem = _problem(X, y, sample_weight, hidden, positive, level)
-            run = Run(_of_recall(problem), whole.lasting(whole.remaining / (len(levels) - number)), pool=pool)
-            run.n_jobs, run.seed = checked_n_jobs(n_jobs), random_state
-            begin = whole.elapsed
-            Prove().work(run, points[-1].network if points else None)
-            points.append(_point(problem, run, level, whole.elapsed - begin))
+            points.append(curve.point(level, whole.remaining / (len(levels) - number)))
             if show is not None:
                 show(points[-1])
             is_done = false_positives is None and points[-1].recall == 1
             if is_done or whole.is_interrupted:
                 break
-    label = problem.constraints.demands[0].name.removeprefix("recall of ")
-    return Tradeoff(label, problem.architecture.hidden, _sharpened(points))
+        points = _sharpened(points)
+        if math.isfinite(whole.remaining):
+            points = curve.again(points, show)
+    label = first.constraints.demands[0].name.removeprefix("recall of ")
+    return Tradeoff(label, first.architecture.hidden, tuple(points))
 
 
-def _problem(X: Any, y: Any, weights: Any, hidden: Any, positive: Any, level: float) -> Problem:
-    limits = [Recall(positive, at_least=0), FalsePositives(positive, at_most=level)]
-    return StepClassifier(hidden=hidden, constraints=limits).problem(X, y, weights)
+@dataclass
+class _Curve:
+    """The points of a curve one by one; each begins with the best of all networks before it."""
+
+    given: tuple[Any, ...]  # rows, classes, weights, widths and the class to be found
+    whole: Budget
+    n_jobs: int
+    seed: int = 0
+    pool: Pool = field(default_factory=Pool)
+    networks: list[Network] = field(default_factory=list)
+
+    def problem(self, level: float) -> Problem:
+        X, y, weights, hidden, positive = self.given
+        limits = [Recall(positive, at_least=0), FalsePositives(positive, at_most=level)]
+        return StepClassifier(hidden=hidden, constraints=limits).problem(X, y, weights)
+
+    def fewest_errors(self, problem: Problem, seconds: float) -> None:
+        """A network with few errors of both kinds, which serves all levels."""
+        run = Run(problem, self.whole.lasting(seconds))
+        run.n_jobs, run.seed = self.n_jobs, self.seed
+        Search(starts=4).work(run)
+        self.networks.append(run.result().network)
+
+    def point(self, level: float, seconds: float) -> TradeoffPoint:
+        problem, begin = self.problem(level), self.whole.elapsed
+        run = Run(_of_recall(problem), self.whole.lasting(seconds), pool=self.pool)
+        run.n_jobs, run.seed = self.n_jobs, self.seed
+        moved = [with_limits_met(run.problem, network) for network in self.networks]
+        start = min((one for one in moved if one is not None), key=run.problem.evaluate, default=None)
+        Prove().work(run, start)
+        self.networks.append(run.result().network)
+        return _point(problem, run, level, self.whole.elapsed - begin)
+
+    def again(
+        self, points: Sequence[TradeoffPoint], show: Callable[[TradeoffPoint], None] | None
+    ) -> list[TradeoffPoint]:
+        """Points that are open, with shares of the time that is left."""
+        points = list(points)
+        for i in range(len(points)):
+            n_open = sum(one.status != "OPTIMAL" for one in points[i:])
+            if points[i].status == "OPTIMAL" or self.whole.is_used_up() or self.whole.is_interrupted:
+                continue
+            found = self.point(points[i].at_most, self.whole.remaining / n_open)
+            points[i] = _together(points[i], found)
+            points = _sharpened(points)
+            if show is not None:
+                show(points[i])
+        return points
 
 
 def _of_recall(problem: Problem) -> Problem:
@@ -239,15 +287,28 @@ def _point(problem: Problem, run: Run, level: float, seconds: float) -> Tradeoff
     return TradeoffPoint(level, false_positives, found, largest, bound.scope, network, seconds, reason)
 
 
-def _sharpened(points: Sequence[TradeoffPoint]) -> tuple[TradeoffPoint, ...]:
-    """Fewer false positives never allow more: the bound of a point is one of all points before it."""
+def _together(one: TradeoffPoint, other: TradeoffPoint) -> TradeoffPoint:
+    """What two runs at one level know; where their bounds are for different networks, that of the second."""
+    best = max(one, other, key=lambda point: point.recall)
+    most = other.recall_at_most
+    if one.scope == other.scope:
+        most = min(one.recall_at_most, most)
+    both = replace(other, network=best.network, recall=best.recall, false_positives=best.false_positives)
+    return replace(both, recall_at_most=max(best.recall, most), runtime=one.runtime + other.runtime)
+
+
+def _sharpened(points: Sequence[TradeoffPoint]) -> list[TradeoffPoint]:
+    """A network counts for all levels that allow it; a bound holds for all levels below its own."""
     result: list[TradeoffPoint] = []
     for one in reversed(points):
-        after = result[-1] if result else one
-        if after.recall_at_most < one.recall_at_most and after.scope == one.scope:
-            one = replace(one, recall_at_most=max(one.recall, after.recall_at_most))
-        result.append(one)
-    return tuple(reversed(result))
+        allowed = [other for other in points if other.false_positives <= one.at_most]
+        best = max([one, *allowed], key=lambda point: point.recall)
+        most = one.recall_at_most
+        if result and result[-1].scope == one.scope:
+            most = min(most, result[-1].recall_at_most)
+        found = replace(one, network=best.network, recall=best.recall, false_positives=best.false_positives)
+        result.append(replace(found, recall_at_most=max(best.recall, most)))
+    return result[::-1]
 
 
 def _percent(share: Fraction) -> str:

@@ -35,6 +35,7 @@ class Described:
     arithmetic: list[Operations]  # what each feature goes through before the first layer
     taken: list[int]  # the numbers of these features among those of the model
     n_features: int  # of the model
+    is_scorecard: bool  # whether neurons are rules, and weights points
 
     @property
     def title(self) -> str:
@@ -142,6 +143,7 @@ def describe(estimator: Any, columns: str = "used") -> Described:
         arithmetic=[() if read is None else read.arithmetic[i] for i in taken],
         taken=taken,
         n_features=network.n_features,
+        is_scorecard=hasattr(estimator, "card_"),
     )
 
 

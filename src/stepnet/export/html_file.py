@@ -11,7 +11,7 @@ import hashlib
 import html
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,22 @@ from stepnet.tables.pipelines import unpacked
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _WORDS = Words(digits=4, most_terms=8, is_scaled=True)
+
+
+class _Said(NamedTuple):
+    """What the table calls its parts."""
+
+    what: str
+    state: str
+    where: str
+    adds: str
+    caption: str
+    off: str
+    on: str
+
+
+_NEURONS = _Said("neuron", "state", "on where", "adds", "Neurons that are on are highlighted", "off", "on")
+_RULES = _Said("rule", "holds", "where", "points", "Rules that hold are highlighted", "no", "yes")
 
 
 def to_html(estimator: Any, *, title: str = "", columns: str = "used") -> str:
@@ -49,7 +65,8 @@ def to_html(estimator: Any, *, title: str = "", columns: str = "used") -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
     fields = _fields(known, described)
-    content = _content(known, described, fields)
+    said = _RULES if described.is_scorecard else _NEURONS
+    content = _content(known, described, fields) | {"states": [said.off, said.on]}
     headline = html.escape(title or f"Calculator: {' or '.join(described.class_names[:3])}")
     forms = "\n".join(_field(i, field) for i, field in enumerate(fields))
     about = "".join(f"<p class=quiet>{html.escape(line)}</p>\n" for line in _about(described))
@@ -74,15 +91,15 @@ def to_html(estimator: Any, *, title: str = "", columns: str = "used") -> str:
 {forms}
 <button type="reset">Start again</button>
 </form>
-<div class="result" role="status" aria-live="polite">
+<div class="result" role="status">
 <p class="quiet">Answer</p>
-<output id="answer" for="{" ".join(f"field-{i}" for i in range(len(fields)))}"></output>
+<p id="answer"></p>
 <p id="note"></p>
 </div>
 <h2>What would change the answer</h2>
 <p class="quiet">The nearest other entries in one field alone, within its range; small shares of a range first.</p>
 <ul id="changes"></ul>
-{_table(described)}
+{_table(described, said)}
 <h2>About this model</h2>
 {about}</main>
 <noscript><p>This page needs JavaScript to compute the answer.</p></noscript>
@@ -168,7 +185,7 @@ def _ranges(estimator: Any, described: Described) -> list[tuple[float, float, bo
 
 
 def _field(i: int, field: dict[str, Any]) -> str:
-    name = html.escape(field["name"]).replace("_", "_<wbr>")  # long names may break there
+    name = _breaking(field["name"])
     label = f'<label for="field-{i}">{name}</label>'
     if field["choices"]:
         options = "".join(
@@ -190,12 +207,17 @@ def _field(i: int, field: dict[str, Any]) -> str:
     return f'<div>{label}<input id="field-{i}" type="number" step="{step}" value="{value}"{described_by}>{note}</div>'
 
 
+def _breaking(text: str) -> str:
+    """With places where long names may break."""
+    return html.escape(text).replace("_", "_<wbr>")
+
+
 def _number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
-def _table(described: Described) -> str:
-    """The neurons, with what each adds if there is one output."""
+def _table(described: Described, said: _Said) -> str:
+    """The neurons, or the rules of a scorecard, with what each adds if there is one output."""
     network, shown = described.network, described.unscaled
     if len(network.layers) == 1:
         rule = _rule(shown, 0, 0, described.names)
@@ -209,7 +231,7 @@ def _table(described: Described) -> str:
             if not used[k][j]:
                 continue
             weight = f' data-weight="{float(network.layers[-1].weights[0, j])!r}"' if is_last and has_total else ""
-            rule = html.escape(_rule(shown, k, j, inputs))
+            rule = _breaking(_rule(shown, k, j, inputs))
             cells = f'<td class="state"></td><td class="rule">{rule}</td><td class="adds"{weight}></td>'
             rows.append(f'<tr data-neuron="{k} {j}"><th scope="row">{name}</th>{cells}</tr>')
     foot = ""
@@ -219,14 +241,13 @@ def _table(described: Described) -> str:
         needed = "; ".join(f"{html.escape(name)} from {Words(digits=5).number(end)} on" for name, end in pairs)
         foot = f'<tfoot><tr><th scope="row">total</th><td></td><td class="rule">{needed}</td>'
         foot += '<td class="adds" id="total"></td></tr></tfoot>'
-    head = '<tr><th scope="col">neuron</th><th scope="col">state</th><th scope="col">on where</th>'
-    head += f'<th scope="col" class="adds">{"adds" if has_total else ""}</th></tr>'
-    if not has_total:
-        head = head.replace('<th scope="col" class="adds"></th>', "<td></td>")
+    heads = "".join(f'<th scope="col">{one}</th>' for one in (said.what, said.state, said.where))
+    last = f'<th scope="col" class="adds">{said.adds}</th>' if has_total else "<td></td>"
+    head = f"<tr>{heads}{last}</tr>"
     return f"""<h2>How the answer comes about</h2>
-<div class="scroll" role="group" aria-label="Neurons" tabindex="0">
+<div class="scroll" role="group" aria-label="The {said.what}s" tabindex="0">
 <table>
-<caption>Neurons that are on are highlighted; numbers in rules are rounded for reading.</caption>
+<caption>{said.caption}; numbers are rounded for reading.</caption>
 <thead>{head}</thead>
 <tbody>
 {chr(10).join(rows)}

@@ -9,26 +9,10 @@ from typing import Any
 from stepnet.export.described import Described, describe
 from stepnet.model.network import Network
 from stepnet.model.rules import Words, hidden_names
+from stepnet.model.tex import beyond_latex, tex
 
 _WORDS = Words(digits=4)
 _SCALED = Words(digits=4, is_scaled=True)
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "·": r"\(\cdot\)",
-    "≥": r"\(\ge\)",
-    "≤": r"\(\le\)",
-}
 
 
 @dataclass(frozen=True)
@@ -56,19 +40,23 @@ def to_tex(estimator: Any) -> str:
     """The network as a LaTeX table, for the packages booktabs and tabularx; put it inside ``table``."""
     described = describe(estimator)
     table = _table(described)
-    title = _tex(f"{described.title}.")
-    notes = [_tex(sentence) for sentence in (*table.answer, *described.certified())]
-    lines = ["% needs \\usepackage{booktabs,tabularx}"]
+    title = tex(f"{described.title}.")
+    notes = [tex(sentence) for sentence in (*table.answer, *described.certified())]
+    lines = []
     if table.lines:
         columns = "l>{\\raggedright\\arraybackslash}X" + "r" * (len(table.heads) - 2)
-        body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in (table.heads, *table.lines)]
-        lines += [f"\\begin{{tabularx}}{{\\linewidth}}{{{columns}}}", r"\toprule", body[0], r"\midrule", *body[1:]]
+        body = [" & ".join(tex(cell) for cell in row) + r" \\" for row in (table.heads, *table.lines)]
+        lines += [f"\\noindent\\begin{{tabularx}}{{\\linewidth}}{{{columns}}}"]
+        lines += [r"\toprule", body[0], r"\midrule", *body[1:]]
         lines += [r"\bottomrule", r"\end{tabularx}", ""]
     lines += [
-        r"\par\smallskip",
+        r"\par\smallskip\noindent",
         r"{\footnotesize " + title + " " + " ".join(f"{_sentence(note)}" for note in notes) + "}",
     ]
-    return "\n".join(lines) + "\n"
+    text, needs = "\n".join(lines) + "\n", "% needs \\usepackage{booktabs,tabularx}\n"
+    if others := beyond_latex(text):
+        needs += f"% and for the characters {others} XeLaTeX or LuaLaTeX with a font that has them\n"
+    return needs + text
 
 
 def _table(described: Described) -> _Table:
@@ -91,7 +79,7 @@ def _table(described: Described) -> _Table:
                     else [""] * len(weighs)
                 )
                 lines.append([name, rule.removeprefix("on where "), *weights])
-    heads = ["neuron", "on where", *weighs]
+    heads = ["rule", "where", "points"] if described.is_scorecard else ["neuron", "on where", *weighs]
     names = hidden_names(network.widths, len(hidden) - 1) if hidden else described.names
     return _Table(heads, lines, _answer(described, shown, names))
 
@@ -115,7 +103,8 @@ def _answer(described: Described, network: Network, names: Sequence[str]) -> lis
         steps = ", ".join(
             f"{one} from {_WORDS.number(end)} on" for one, end in zip(classes[1:], ends[0].tolist(), strict=True)
         )
-        return [f"The weights of the neurons that are on add up to the total: {steps}, else {classes[0]}."]
+        parts = "points of the rules that hold" if described.is_scorecard else "weights of the neurons that are on"
+        return [f"The {parts} add up to the total: {steps}, else {classes[0]}."]
     offsets = ", ".join(_WORDS.number(-end) for end in ends[:, 0].tolist())
     if last.activation.is_compared:
         return [f"The class with the largest sum is the answer, after adding {offsets} (in the order of the classes)."]
@@ -133,9 +122,5 @@ def _cell(text: str) -> str:
     return text if text == "---" else _plain(text)
 
 
-def _tex(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
-
-
 def _sentence(text: str) -> str:
-    return text if text.endswith(".") else f"{text}."
+    return text[:1].upper() + text[1:].removesuffix(".") + "."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from stepnet.export.described import Described
@@ -25,10 +26,12 @@ def feature(dialect: Dialect, column: Column, place: int) -> str:
     """A feature before its operations; NULL where ``stepnet predict`` would refuse the cell."""
     cell = dialect.identifier(column.label)
     if column.encoding is None:
-        number = dialect.as_double(cell)
-        return number if column.fill is None else f"COALESCE({number}, {dialect.number(float(column.fill))})"
+        number = dialect.finite(cell)
+        if column.fill is None:
+            return number
+        return f"CASE WHEN {_is_missing(dialect, cell)} THEN {dialect.number(float(column.fill))} ELSE {number} END"
     has_text = isinstance(column.categories[0], str)
-    key = dialect.as_text(cell) if has_text else dialect.as_double(cell)
+    key = dialect.as_text(cell) if has_text else dialect.finite(cell)
     values = [
         dialect.literal(one.strip()) if isinstance(one, str) else dialect.number(float(one))
         for one in column.categories
@@ -41,11 +44,15 @@ def feature(dialect: Dialect, column: Column, place: int) -> str:
     if column.fill is None:
         return f"CASE {key} {cases} END"
     code = [str(one).strip() for one in column.categories].index(str(column.fill).strip())
-    missing = f"{cell} IS NULL"
-    if has_text:
-        words = ", ".join(dialect.literal(word) for word in sorted(MISSING))
-        missing += f" OR LOWER({key}) IN ({words}) AND {key} NOT IN ({', '.join(values)})"
+    missing = _is_missing(dialect, cell, values if has_text else ())
     return f"CASE WHEN {missing} THEN {dialect.number(float(chosen[code]))} ELSE CASE {key} {cases} END END"
+
+
+def _is_missing(dialect: Dialect, cell: str, values: Sequence[str] = ()) -> str:
+    """Whether a cell is empty or has a word for that, NaN among them, which is not one of the column's own values."""
+    text, words = dialect.as_text(cell), ", ".join(dialect.literal(word) for word in sorted(MISSING))
+    own = f" AND {text} NOT IN ({', '.join(values)})" if values else ""
+    return f"{cell} IS NULL OR LOWER({text}) IN ({words}){own}"
 
 
 def after_operations(dialect: Dialect, described: Described, place: int, expression: str) -> str:

@@ -3,12 +3,13 @@
 The first layer is computed in 64-bit floats. ``in_doubt`` says for every row whether one of its sums is so close to a
 threshold that rounding may have put it on the other side:
 
-    |w·x - t| <= (n + 16) 2^-53 (Σ |w_i x_i| + |t|);
+    |w·x - t| <= (n + 16) 2^-53 (Σ |w_i x_i| + |t|) + 10^-300,
 
-all other rows have the answer of ``predict``. With ``inputs="integers"`` the weights are scaled to integers and split
-in two parts whose sums are free of rounding, so that no row of integers up to a stated size is in doubt. Layers above
-the first are sums over bits in integers, exact: numbers with more than 40 bits are split into digits, and a sum of
-digits S_0 + 2^40 S_1 + ... is at least 0 exactly where S_1 + floor(S_0 / 2^40) is, and so on.
+or where numbers are so large that sums might overflow. All other rows have the answer of ``predict``. With
+``inputs="integers"`` the weights are scaled to integers and split in two parts whose sums are free of rounding: no row
+of integers up to a stated size is in doubt. Layers above the first are sums over bits in integers, exact: numbers with
+more than 40 bits are split into digits, and a sum of digits S_0 + 2^40 S_1 + ... is at least 0 exactly where
+S_1 + floor(S_0 / 2^40) is, and so on.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from stepnet.errors import InvalidInputError
 from stepnet.export.described import Described, describe, require_full
 from stepnet.export.integers import Sums, digits, n_digits, over_bits, over_integers
 from stepnet.export.sql_columns import after_operations, columns_of, feature
-from stepnet.export.sql_text import Dialect, dialect_named
+from stepnet.export.sql_text import Dialect, dialect_named, joined
 from stepnet.model.network import Layer
 from stepnet.tables.pipelines import unpacked
 
 INPUTS = ("floats", "integers")
 _DIGIT_BITS = 40  # sums of up to 8,000 such digits are exact
 _SHARE = 2  # of sums of integers: high and low parts of weights
+_TINY, _HUGE = 1e-300, 2.0**1000  # more than what underflow takes from a sum; less than what overflows
 
 
 def to_sql(
@@ -61,8 +63,8 @@ def to_sql(
     Returns
     -------
     str
-        Where a cell is missing or has text that did not occur in training, and the model has no rule for it,
-        ``prediction`` is NULL.
+        Where a cell is missing, is no finite number or has text that did not occur in training, and the model has no
+        rule for it, ``prediction`` and ``in_doubt`` are NULL.
     """
     if inputs not in INPUTS:
         raise InvalidInputError(f"inputs={inputs!r} is not known for SQL; choose floats or integers.")
@@ -76,26 +78,49 @@ class _Writer:
 
     def __init__(self, described: Described, dialect: Dialect, inputs: str, keep: list[str]) -> None:
         self.described, self.dialect, self.inputs, self.keep = described, dialect, inputs, keep
+        self._require_names()
         self.kept = [f"k{i + 1}" for i in range(len(keep))]
         self.names = [f"f{i + 1}" for i in range(described.network.n_features)]
         self.largest = math.inf  # of integers, for which sums are exact
 
+    def _require_names(self) -> None:
+        """Columns of the result have different names, in upper or lower case."""
+        names = [name.lower() for name in (*self.keep, "prediction", "in_doubt")]
+        twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+        if twice is not None:
+            raise InvalidInputError(
+                f"the result would have two columns {twice}; rename the one to keep in a query: "
+                f"table='(SELECT {twice} AS given, ... FROM ...)'."
+            )
+
+    def _require_columns(self, n_columns: int) -> None:
+        if n_columns > self.dialect.most_columns:
+            raise InvalidInputError(
+                f"the statement has a step with {n_columns:,} columns, and {self.dialect.name} takes "
+                f"{self.dialect.most_columns:,}; train a smaller network, or export to C or ONNX."
+            )
+
     def statement(self, estimator: Any, table: str) -> str:
         d, layers = self.dialect, self.described.network.layers
+        prefix = "step_"
+        while prefix in table.lower():  # a query that reads a table of its own name is refused
+            prefix += "_"
         source = [f"{d.identifier(name)} AS {kept}" for name, kept in zip(self.keep, self.kept, strict=True)]
         pairs = zip(columns_of(estimator, self.described), self.names, strict=True)
         source += [f"{feature(d, column, place)} AS {name}" for (column, place), name in pairs]
-        steps = [("features", source, table)]
+        alias = " AS source" if table.lstrip().startswith("(") else ""
+        steps = [(f"{prefix}features", source, table + alias)]
         if any(self.described.arithmetic):
             scaled = [after_operations(d, self.described, i, name) for i, name in enumerate(self.names)]
-            steps.append(("scaled", [*self.kept, *_named(scaled, self.names)], "features"))
-        known, bits = " AND ".join(f"{name} IS NOT NULL" for name in self.names), self.names
+            steps.append((f"{prefix}scaled", [*self.kept, *_named(scaled, self.names)], steps[-1][0]))
+        known, bits = joined([f"{name} IS NOT NULL" for name in self.names], "AND"), self.names
         for k, layer in enumerate(layers):
             found, doubt = self._layer(k, layer, bits)
             bits = [f"h{k + 1}_{j + 1}" for j in range(len(found))]
             own = [*_named(found, bits), *([f"{doubt} AS doubt"] if k == 0 else ["doubt"])]
             own += [f"({known}) AS known" if k == 0 else "known"]
-            steps.append((f"layer{k + 1}", [*self.kept, *own], steps[-1][0]))
+            steps.append((f"{prefix}layer{k + 1}", [*self.kept, *own], steps[-1][0]))
+        self._require_columns(max(len(items) for _, items, _ in steps))
         queries = [
             f"{name} AS (\n  SELECT\n    {_listed(items, 4)}\n  FROM {origin}\n)" for name, items, origin in steps
         ]
@@ -112,54 +137,49 @@ class _Writer:
         if k == 0:
             return self._first(layer)
         below = self.described.network.layers[k - 1]
-        sums = over_bits(layer, below.activation.values)
-        return [self._bit(self._at_least(weights, end, inputs)) for weights, end in _conditions(layer, sums)], "FALSE"
+        pairs = _conditions(layer, over_bits(layer, below.activation.values))
+        return [self.dialect.bit(self._at_least(weights, end, inputs)) for weights, end in pairs], "FALSE"
 
     def _first(self, layer: Layer) -> tuple[list[str], str]:
         if self.inputs == "integers":
             sums = over_integers(layer)
             parts = [_Parts.of(weights, end) for weights, end in _conditions(layer, sums)]
-            self.largest = float(min(part.largest for part in parts))
-            found = [self._bit(part.condition(self.dialect, self.names)) for part in parts]
-            d = self.dialect
-            limit = d.whole(int(self.largest))
-            rest = [f"ABS({n}) > {limit} OR {n} <> {d.floor(n, 0)}" for n in self.names]
-            return found, f"({' OR '.join(rest)})"
-        found, doubts = [], []
-        n_terms = layer.n_inputs + 16
-        for weights, end in _pairs(layer):
+            d, self.largest = self.dialect, float(min(part.largest for part in parts))
+            found = [d.bit(part.condition(d, self.names)) for part in parts]
+            limit = d.number(self.largest)
+            return found, f"({joined([f'ABS({n}) > {limit} OR {d.has_fraction(n)}' for n in self.names], 'OR')})"
+        number, pairs, share = self.dialect.number, _pairs(layer), (layer.n_inputs + 16) * 2.0**-53
+        sizes, found, doubts = [f"ABS({name})" for name in self.names], [], []
+        for weights, end in pairs:
             total = self._sum(weights, self.names)
-            size = self._sum(np.abs(weights), [f"ABS({name})" for name in self.names])
-            found.append(self._bit(f"{total} >= {self.dialect.number(end)}"))
+            found.append(self.dialect.bit(f"{total} >= {number(end)}"))
             if weights.any():
-                number = self.dialect.number
-                doubts.append(
-                    f"ABS({total} - {number(end)}) <= {number(n_terms * 2.0**-53)} * ({size} + {number(abs(end))})"
-                )
-        return found, f"({' OR '.join(doubts)})" if doubts else "FALSE"
+                rest = number(share * abs(end) * (1 + 2.0**-50) + _TINY)
+                size = self._sum(np.abs(weights), sizes)
+                doubts.append(f"ABS({total} - {number(end)}) <= {number(share)} * {size} + {rest}")
+        if not doubts:
+            return found, "FALSE"
+        heaviest = max(1.0, *(float(np.abs(weights).max()) for weights, _ in pairs))
+        doubts.append(f"{joined(sizes, '+')} > {number(_HUGE / heaviest)}")
+        return found, f"({joined(doubts, 'OR')})"
 
     def _sum(self, weights: Any, names: Sequence[str]) -> str:
         terms = [f"{self.dialect.number(float(w))} * {name}" for w, name in zip(weights, names, strict=True) if w]
-        return f"({' + '.join(terms)})" if terms else "0e0"
-
-    def _bit(self, condition: str) -> str:
-        return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
+        return f"({joined(terms, '+')})" if terms else self.dialect.number(0.0)
 
     def _at_least(self, weights: Sequence[int], end: int, inputs: Sequence[str]) -> str:
         """Σ weights · bits >= end, exact."""
+        d = self.dialect
         count = n_digits(max(abs(number) for number in (*weights, end)), _DIGIT_BITS)
         columns = [digits(weight, _DIGIT_BITS, count) for weight in weights]
         ends = digits(end, _DIGIT_BITS, count)
         carry = ""
         for place in range(count):
-            terms = [f"{self._whole(own[place])} * {n}" for own, n in zip(columns, inputs, strict=True) if own[place]]
-            terms += [self._whole(-ends[place])] if ends[place] else []
-            terms += [self.dialect.floor(carry, _DIGIT_BITS)] if carry not in ("", self._whole(0)) else []
-            carry = " + ".join(terms) or self._whole(0)
-        return f"{carry} >= 0"
-
-    def _whole(self, number: int) -> str:
-        return str(number) if self.dialect.name == "sqlite" else self.dialect.whole(number)
+            terms = [f"{d.whole(own[place])} * {n}" for own, n in zip(columns, inputs, strict=True) if own[place]]
+            terms += [d.whole(-ends[place])] if ends[place] else []
+            terms += [d.shifted(carry, _DIGIT_BITS)] if carry not in ("", d.whole(0)) else []
+            carry = joined(terms, "+") or d.whole(0)
+        return f"{carry} >= {d.whole(0)}"
 
     def _number(self, layer: Layer, j: int, inputs: Sequence[str], values: Sequence[float] | None) -> str:
         """A last layer of numbers, rounded."""
@@ -236,9 +256,9 @@ class _Parts:
         """2^p A + B >= 0 as A >= -B / 2^p: two exact numbers, compared."""
         sums = []
         for part, end in ((self.high, self.ends[0]), (self.low, self.ends[1])):
-            terms = [f"{dialect.whole(w)} * {name}" for w, name in zip(part, names, strict=True) if w]
-            sums.append(" + ".join([*terms, dialect.whole(-end)]))
-        return f"({sums[0]}) >= -({sums[1]}) / {dialect.whole(2**self.power)}"
+            terms = [f"{dialect.number(w)} * {name}" for w, name in zip(part, names, strict=True) if w]
+            sums.append(joined([*terms, dialect.number(-end)], "+"))
+        return f"({sums[0]}) >= -({sums[1]}) / {dialect.number(2**self.power)}"
 
 
 def _two(value: int, power: int) -> list[int]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stepnet.errors import InvalidInputError
+
+_MOST_TERMS = 64  # side by side; parsers nest them, and some allow a depth of 1,000 only
 
 
 @dataclass(frozen=True)
@@ -14,8 +17,11 @@ class Dialect:
     name: str
     double: str  # the type of 64-bit floats
     text: str  # the type of text
+    integer: str = ""  # the type of 64-bit integers with shifts that keep the sign; "" if floats take their place
     quote: str = '"'
     backslashes: bool = False  # whether they are special in text
+    is_typed: bool = False  # whether a literal needs its type to be a float
+    most_columns: int = 10_000  # of a result
 
     def identifier(self, name: str) -> str:
         if "\0" in name or not name:
@@ -34,33 +40,49 @@ class Dialect:
 
     def number(self, value: float) -> str:
         """A 64-bit float: with an exponent, since without one some databases read a decimal."""
-        return f"{value:.17e}" if value != int(value) or abs(value) >= 2**53 else f"{int(value)}e0"
+        written = f"{value:.17e}" if value != int(value) or abs(value) >= 2**53 else f"{int(value)}e0"
+        return f"{self.double} '{written}'" if self.is_typed else written
 
     def whole(self, value: int) -> str:
-        """An integer of up to 53 bits, as what sums of floats are compared with."""
-        return f"{value}e0"
+        """An integer of up to 53 bits, as what sums over bits consist of."""
+        return str(value) if self.integer else self.number(value)
 
-    def as_double(self, expression: str) -> str:
-        return f"CAST({expression} AS {self.double})"
+    def bit(self, condition: str) -> str:
+        one, zero = (f"{self.integer} '1'", f"{self.integer} '0'") if self.is_typed else ("1", "0")
+        return f"CASE WHEN {condition} THEN {one} ELSE {zero} END"
+
+    def finite(self, cell: str) -> str:
+        """A cell as a float; NULL if it is infinite, or no number."""
+        number = f"CAST({cell} AS {self.double})"
+        condition = f"ABS({number}) < {self.number(1e308)}"
+        if self.name == "sqlite":  # it casts any text to a number; a comparison tells whether it is written as one
+            condition = f"{cell} = {number} AND {condition}"
+        return f"CASE WHEN {condition} THEN {number} END"
 
     def as_text(self, expression: str) -> str:
         return f"TRIM(CAST({expression} AS {self.text}))"
 
-    def floor(self, expression: str, power: int) -> str:
-        """The floor of an integer divided by a power of two; integers are floats in all databases but SQLite."""
-        if self.name == "sqlite":  # it may have no FLOOR, but shifts with their sign
-            return f"(CAST({expression} AS INTEGER) >> {power})"
-        return f"FLOOR(({expression}) / {2**power}e0)"
+    def shifted(self, expression: str, power: int) -> str:
+        """The floor of a sum over bits divided by a power of two."""
+        if self.integer:
+            return f"(CAST({expression} AS {self.integer}) >> {power})"
+        return f"FLOOR(({expression}) / {self.number(2**power)})"
+
+    def has_fraction(self, number: str) -> str:
+        """Whether a float is no integer."""
+        if self.name == "sqlite":  # it may have no FLOOR
+            return f"{number} <> CAST({number} AS {self.integer})"
+        return f"{number} <> FLOOR({number})"
 
 
 DIALECTS = {
     one.name: one
     for one in (
         Dialect("ansi", "DOUBLE PRECISION", "VARCHAR(1000)"),
-        Dialect("sqlite", "REAL", "TEXT"),
+        Dialect("sqlite", "REAL", "TEXT", "INTEGER", most_columns=2000),
         Dialect("duckdb", "DOUBLE", "VARCHAR"),
-        Dialect("postgres", "DOUBLE PRECISION", "TEXT"),
-        Dialect("bigquery", "FLOAT64", "STRING", "`", backslashes=True),
+        Dialect("postgres", "FLOAT8", "TEXT", "BIGINT", is_typed=True, most_columns=1600),
+        Dialect("bigquery", "FLOAT64", "STRING", quote="`", backslashes=True),
     )
 }
 
@@ -69,3 +91,11 @@ def dialect_named(name: str) -> Dialect:
     if name not in DIALECTS:
         raise InvalidInputError(f"dialect={name!r} is not known; choose one of {', '.join(DIALECTS)}.")
     return DIALECTS[name]
+
+
+def joined(terms: Sequence[str], operator: str) -> str:
+    """Terms with an operator between them, many of them in brackets."""
+    while len(terms) > _MOST_TERMS:
+        starts = range(0, len(terms), _MOST_TERMS)
+        terms = [f"({f' {operator} '.join(terms[start : start + _MOST_TERMS])})" for start in starts]
+    return f" {operator} ".join(terms)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from html import escape
 
+from stepnet.model.tex import tex
 from stepnet.scores.sheet import Sheet, SheetTable
 
 _STYLE = (
@@ -77,31 +78,14 @@ def _plain(text: str) -> str:
 
 def to_latex(sheet: Sheet) -> str:
     """Tables for a paper, in plain LaTeX without further packages."""
-    parts = [f"\\paragraph{{{_tex(sheet.title)}}} {_tex(sheet.verdict)}"]
+    parts = [f"\\paragraph{{{tex(sheet.title)}}} {tex(sheet.verdict)}"]
     for table in sheet.tables:
         shape = "".join("l" if k in table.words else "r" for k in range(len(table.columns)))
-        lines = [" & ".join(map(_tex, line)) + r" \\" for line in (table.columns, *table.lines)]
+        lines = [" & ".join(map(tex, line)) + r" \\" for line in (table.columns, *table.lines)]
         lines.insert(1, r"\hline")
-        begin = [r"\begin{table}[htb]", r"\centering", f"\\caption{{{_tex(table.caption)}}}"]
+        begin = [r"\begin{table}[htb]", r"\centering", f"\\caption{{{tex(table.caption)}}}"]
         parts.append("\n".join([*begin, f"\\begin{{tabular}}{{{shape}}}", *lines, r"\end{tabular}", r"\end{table}"]))
-    return "\n\n".join([*parts, _tex(sheet.note)]) + "\n"
-
-
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "–": "--",
-    **{mark: f"\\{mark}" for mark in "&%$#_"},
-}
-
-
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(mark, mark) for mark in text)
+    return "\n\n".join([*parts, tex(sheet.note)]) + "\n"
 
 
 FORMATS: dict[str, Callable[[Sheet], str]] = {

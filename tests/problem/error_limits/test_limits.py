@@ -4,6 +4,7 @@ import pickle
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,6 +71,19 @@ def test_a_statement_is_what_a_recount_in_rationals_gives(kind, situation):
     is_met = counted is None or (counted >= limit if kind in ("recall", "precision") else counted <= limit)
     assert statement.holds == is_met
     assert (problem.refuses(network) is None) == is_met
+
+
+@pytest.mark.parametrize("of", ["recall", "false_positive_rate", "selection_rate"])
+@settings(max_examples=20)
+@given(situation=situations())
+def test_groups_of_a_column_are_counted_like_those_of_an_array(of, situation):
+    rows, y, groups, weights, network, limit = situation
+    rows = pd.DataFrame({"size": rows[:, 0], "sex": groups})
+    limits = [Parity(by=by, of=of, within=limit) for by in ("sex", 1, groups)]
+    problem = StepClassifier(hidden=(), constraints=limits).problem(rows, y, weights)
+    answers = rational_answers([(network.layers[0].weights, network.layers[0].thresholds)], rows.to_numpy())
+    counted = recounted(("parity", of), y, answers, np.ones(len(y)) if weights is None else weights, groups)
+    assert [one.value for one in statements_of(problem, network)] == [counted] * 3
 
 
 def test_equal_rows_of_different_groups_are_merged_and_still_counted_apart():

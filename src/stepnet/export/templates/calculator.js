@@ -189,7 +189,7 @@ function show() {
     const [k, j] = row.dataset.neuron.split(" ").map(Number), value = found.outputs[k][j];
     const values = model.layers[k].values, isOn = value === values[values.length - 1];
     row.classList.toggle("on", isOn);
-    row.querySelector(".state").textContent = values.length === 2 && values[0] === 0 ? (isOn ? "on" : "off") : short(value);
+    row.querySelector(".state").textContent = values.length === 2 && values[0] === 0 ? model.states[Number(isOn)] : short(value);
     const adds = row.querySelector(".adds");
     if (adds.dataset.weight) {
       const added = Number(adds.dataset.weight) * value;
