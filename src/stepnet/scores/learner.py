@@ -84,7 +84,9 @@ class ScoreLearner:
         return best, current
 
     def _aims(self, should_stop: Callable[[], bool]) -> Floats:
-        """Rows × 2: the shares, drawn to the probabilities of a ridge fit."""
+        """Rows × 2: the shares, drawn to the probabilities of a ridge fit if there is time."""
+        if should_stop():
+            return self.shares
         weights = self.shares.sum(axis=1)
         cuts = [quantile_cuts(one, weights, _AIMED_CUTS) for one in self.ranks.ranks]
         shrunken = shrunken_shares(self.ranks.ranks, cuts, self.shares, should_stop)
