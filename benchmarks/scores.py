@@ -3,7 +3,7 @@
     python benchmarks/scores.py [--seconds 10] [--folds 5] [--group once] [--tables heart] [--parts peers sizes]
 
 Public binary tables, stratified folds. On those of TUNED settings were chosen; those of ONCE were chosen by their
-descriptions when all settings were fixed, looked at once, and are the ones whose results are written.
+descriptions when all settings were fixed, and looked at once. Results are written for these, if all parts were run.
 
 Scorecards of others need columns of 0 and 1. FasterRisk gets them in two ways: as its own package makes them, with up
 to 100 cuts per feature drawn from the training rows, and cut at the quintiles of the training rows, as do rounded
@@ -44,6 +44,7 @@ from stepnet.search.descent.descent import KERNELS as DESCENT
 TUNED = ("australian", "breast_cancer", "german", "haberman", "heart", "mammographic", "pima", "saheart")
 ONCE = ("bands", "bupa", "crx", "ionosphere", "Mroz", "SwissLabor")
 SIZES = ((200, 5), (500, 9), (1000, 9), (500, 20))
+PARTS = ("peers", "probabilities", "sizes")
 MOST_CUTS = 99  # of FasterRisk's own binning
 SCORECARDS = ("FasterRisk", "FasterRisk, quintiles", "rounded logistic")
 Cuts = list[tuple[int, float]]
@@ -292,8 +293,8 @@ def main() -> None:
     parser.add_argument("--size-seconds", type=float, default=30.0, help="of each proof of sizes")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--group", choices=["tuned", "once"], default="once")
-    parser.add_argument("--tables", nargs="*", help="some tables; results are not written then")
-    parser.add_argument("--parts", nargs="*", default=["peers", "probabilities", "sizes"])
+    parser.add_argument("--tables", nargs="*", help="some of the tables")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="results of some are not written")
     options = parser.parse_args()
     for kernels in (KERNELS, DESCENT):
         kernels.is_done(600)
@@ -305,10 +306,9 @@ def main() -> None:
     if "sizes" in options.parts:
         lines += sizes(options.size_seconds)
     print("\n".join(lines))
-    if not options.tables:
+    if names == list(ONCE) and set(options.parts) == set(PARTS):
         RESULTS.mkdir(exist_ok=True)
-        name = "scores.txt" if options.group == "once" else "scores_tuned.txt"
-        (RESULTS / name).write_text("\n".join(lines) + "\n")
+        (RESULTS / "scores.txt").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -66,11 +66,11 @@ class ScoreLearner:
     def work(self, should_stop: Callable[[], bool], kicks: int = KICKS) -> Card:
         """The card with the least logistic loss of the drawn-in targets that was found."""
         sparse = None if should_stop() else self._sparse_start()
-        _, rules = replace(self, shares=self._aims(should_stop))._descended(sparse, should_stop, kicks)
+        rules = replace(self, shares=self._aims(should_stop))._descended(sparse, should_stop, kicks)
         _, slope, offset = self._fit(rules)
         return self._card(rules, slope, offset)
 
-    def _descended(self, sparse: Rules | None, should_stop: Callable[[], bool], kicks: int) -> tuple[float, Rules]:
+    def _descended(self, sparse: Rules | None, should_stop: Callable[[], bool], kicks: int) -> Rules:
         """From no rules, from a sparse fit, and after kicks."""
         rng, nothing = np.random.default_rng(self.seed), np.zeros((self.form.n_rules, 3), dtype=np.int64)
         best, current = self.descend(nothing, should_stop)
@@ -81,7 +81,7 @@ class ScoreLearner:
             loss, rules = self.descend(start, should_stop)
             if loss < best * (1 - _ENOUGH):
                 best, current = loss, rules
-        return best, current
+        return current
 
     def _aims(self, should_stop: Callable[[], bool]) -> Floats:
         """Rows × 2: the shares, drawn to the probabilities of a ridge fit if there is time."""
