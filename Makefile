@@ -57,6 +57,7 @@ bench: setup
 	$(BIN)/python benchmarks/domains.py
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/sparse_integer.py
+	$(BIN)/python benchmarks/scores.py
 	$(BIN)/python benchmarks/regression.py
 	$(BIN)/python benchmarks/autoencoder.py
 	$(BIN)/python benchmarks/online.py

@@ -13,16 +13,13 @@ with any weights, in the same time: no bound of few integer weights should be fa
 from __future__ import annotations
 
 import argparse
-import subprocess
-import tempfile
-import venv
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from common import RESULTS, geometric_mean
+from environments import FASTERRISK
 from stepnet import Integers, StepClassifier
 from stepnet.search.local.local_search import search_kernels
 from tables import load_table
@@ -31,10 +28,6 @@ TABLES = (
     *("australian", "bands", "breast_cancer", "german", "haberman", "heart"),
     *("ionosphere", "mammographic", "pima", "saheart", "sonar", "spambase"),
 )
-PEER = "fasterrisk==0.1.10"
-ENVIRONMENT = Path(__file__).resolve().parent / ".fasterrisk"
-PYTHON = ENVIRONMENT / "bin" / "python"
-RECORDED = ("fasterrisk", "numpy", "pandas", "scikit-learn")
 
 
 class Peer(NamedTuple):
@@ -63,35 +56,16 @@ def in_quarters(X: np.ndarray) -> np.ndarray:
     return np.round(4 * (X - X.mean(axis=0)) / X.std(axis=0))
 
 
-def versions() -> str:
-    """Make the environment of FasterRisk, unless it is there, and say what is in it."""
-    if not PYTHON.exists() or _in_environment("-c", "import fasterrisk").returncode:
-        venv.create(ENVIRONMENT, with_pip=True, clear=True)
-        done = _in_environment("-m", "pip", "install", "--quiet", PEER)
-        if done.returncode:
-            return f"not installed: {done.stderr.strip().splitlines()[-1]}"
-    frozen = _in_environment("-m", "pip", "freeze").stdout.split()
-    return ", ".join(line for line in frozen if line.split("==")[0] in RECORDED)
-
-
-def _in_environment(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([str(PYTHON), *arguments], capture_output=True, text=True, check=False)
-
-
 def peer(X: np.ndarray, y: np.ndarray) -> Peer | str:
     """The best of the pool of FasterRisk, or why there is none."""
-    script = Path(__file__).resolve().parent / "fasterrisk_pool.py"
-    with tempfile.TemporaryDirectory() as folder:
-        given, wanted = Path(folder) / "rows.npz", Path(folder) / "pool.npz"
-        np.savez(given, X=X, y=y)
-        done = _in_environment(str(script), str(given), str(wanted))
-        if done.returncode:
-            return done.stderr.strip().splitlines()[-1]
-        with np.load(wanted) as pool:
-            sums = X @ pool["weights"].T
-            predicted = min(((sums + pool["intercepts"].ravel() > 0) != y[:, None]).sum(axis=0))
-            best = min(fewest_errors(column, y) for column in sums.T)
-            return Peer(int(predicted), best, sums.shape[1], float(pool["seconds"]))
+    try:
+        pool = FASTERRISK.arrays("fasterrisk_pool.py", X=X, y=y)
+    except RuntimeError as error:
+        return str(error)
+    sums = X @ pool["weights"].T
+    predicted = min(((sums + pool["intercepts"].ravel() > 0) != y[:, None]).sum(axis=0))
+    best = min(fewest_errors(column, y) for column in sums.T)
+    return Peer(int(predicted), best, sums.shape[1], float(pool["seconds"]))
 
 
 def fewest_errors(sums: np.ndarray, y: np.ndarray) -> int:
@@ -109,7 +83,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--tables", nargs="*", help="some of the tables; results are not written then")
     options = parser.parse_args()
-    lines = [f"environment of FasterRisk: {versions()}", f"stepnet: {options.seconds:g} s"]
+    lines = [f"environment of FasterRisk: {FASTERRISK.versions()}", f"stepnet: {options.seconds:g} s"]
     lines.append(
         f"{'table':>15} {'columns':>10} {'rows':>5} {'n':>4} {'FasterRisk':>10} {'best cut':>8} {'pool':>4} {'s':>5}"
         f" {'stepnet':>8} {'bound':>6} {'free bound':>10}"

@@ -1,7 +1,9 @@
 """Learner of scorecards: the least logistic loss, for new rows.
 
-Moves exchange one rule, its cut and its points at once. Kicks drop half of the rules; a rounded sparse logistic fit is
-another start. At the end the total from which class 1 is more likely becomes the threshold.
+Targets are not only the classes of rows, but mostly the probabilities that a ridge fit of all rules gives them: of many
+rules a few can be chosen that fit the noise of few rows. Moves exchange one rule, its cut and its points at once. Kicks
+drop half of the rules; a rounded sparse logistic fit is another start. At the end the total from which class 1 is more
+likely becomes the threshold.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +25,10 @@ from stepnet.scores.cuts import CutPoints
 from stepnet.scores.form import Form
 from stepnet.scores.logistic import best_rule, fitted
 from stepnet.scores.ranks import Ranks
+from stepnet.scores.shrunken import shrunken_shares
 
 MOST_CUTS = 4  # per feature, at quantiles
+_AIMED_CUTS, _AIM = 9, 0.8  # of the ridge fit, and its part in the targets
 KICKS = 10
 MOST_ROWS = 20_000  # that points and cuts are learned from
 _SPARSE_CUTS, _SPARSE_ROWS = 6, 2_000  # of the sparse logistic fit
@@ -60,10 +64,16 @@ class ScoreLearner:
         return cls(form, cut_points, ranks, order, padded, n_cuts, _shares(dataset), seed)
 
     def work(self, should_stop: Callable[[], bool], kicks: int = KICKS) -> Card:
-        """The card with the least logistic loss that was found."""
+        """The card with the least logistic loss of the drawn-in targets that was found."""
+        sparse = None if should_stop() else self._sparse_start()
+        rules = replace(self, shares=self._aims(should_stop))._descended(sparse, should_stop, kicks)
+        _, slope, offset = self._fit(rules)
+        return self._card(rules, slope, offset)
+
+    def _descended(self, sparse: Rules | None, should_stop: Callable[[], bool], kicks: int) -> Rules:
+        """From no rules, from a sparse fit, and after kicks."""
         rng, nothing = np.random.default_rng(self.seed), np.zeros((self.form.n_rules, 3), dtype=np.int64)
         best, current = self.descend(nothing, should_stop)
-        sparse = None if should_stop() else self._sparse_start()
         for number in range(-(sparse is not None), kicks):
             if should_stop():
                 break
@@ -71,8 +81,16 @@ class ScoreLearner:
             loss, rules = self.descend(start, should_stop)
             if loss < best * (1 - _ENOUGH):
                 best, current = loss, rules
-        _, slope, offset = self._fit(current)
-        return self._card(current, slope, offset)
+        return current
+
+    def _aims(self, should_stop: Callable[[], bool]) -> Floats:
+        """Rows × 2: the shares, drawn to the probabilities of a ridge fit if there is time."""
+        if should_stop():
+            return self.shares
+        weights = self.shares.sum(axis=1)
+        cuts = [quantile_cuts(one, weights, _AIMED_CUTS) for one in self.ranks.ranks]
+        shrunken = shrunken_shares(self.ranks.ranks, cuts, self.shares, should_stop)
+        return _AIM * shrunken + (1 - _AIM) * self.shares
 
     def rough(self) -> Card:
         """A rounded sparse logistic fit, which needs no kernels; a constant if there is none."""
