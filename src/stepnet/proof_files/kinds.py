@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from stepnet.proof_files.clause_files import Clauses
 from stepnet.proof_files.cone_files import ConeTrees
+from stepnet.proof_files.enumeration_files import Enumeration
 from stepnet.proof_files.equal_rows import EqualRows
 from stepnet.proof_files.kind import Kind
 
-KINDS: tuple[Kind, ...] = (EqualRows(), ConeTrees(), Clauses())
+KINDS: tuple[Kind, ...] = (EqualRows(), ConeTrees(), Clauses(), Enumeration())
 
 
 def kind_named(name: str) -> Kind:

@@ -16,6 +16,14 @@ class CheckError(ValueError):
     """A proof does not show what it claims."""
 
 
+class LossError(CheckError):
+    """There is a network that loses less: so many units."""
+
+    def __init__(self, units: int, what: str) -> None:
+        self.units = units
+        super().__init__(what)
+
+
 @dataclass(frozen=True)
 class ErrorLimit:
     """A limit on errors: the misclassified rows may have coefficients of at most so much together."""
