@@ -227,7 +227,7 @@ def test_where_time_is_short_a_smaller_bound_is_proven(tmp_path, monkeypatch):
     assert 0 < proven < certificate.bound
     verification = verify_proof(tmp_path / "proof")
     assert verification
-    assert f"bound {proven:g}:" in str(verification)
+    assert f"bound {proven:g} of all networks" in str(verification)
 
 
 def conflicting():

@@ -14,6 +14,7 @@ from stepnet.proof_files.question import Watch
 from stepnet.runtime.limits import Budget
 from stepnet.runtime.progress import Progress
 
+_OFTEN = 1.0  # seconds between two reports of the same check
 _DAMAGES = (
     OSError, StepnetError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError,
     MemoryError,
@@ -55,13 +56,20 @@ def _check(folder: Path, budget: Budget, checks: list[Check], show: Callable[[Pr
     kind = kind_named(claim.kind)
     n_checks = claim.n_checks + kind.n_checks(claim)
 
+    told = budget.elapsed
+
     def tell(share: float) -> None:
+        nonlocal told
+        if budget.elapsed < told + _OFTEN:
+            return
+        told = budget.elapsed
         stage = f"check {len(checks) + 1} of {n_checks}"
         show(Progress.of_share(budget.elapsed, stage, min(1.0, (len(checks) + share) / n_checks)))
 
     for part in (claim.checks(), kind.checks(claim, Watch(budget, tell))):
         for check in part:
             checks.append(check)
+            told = budget.elapsed
             show(Progress.of_parts(budget.elapsed, len(checks), n_checks, "checks"))
 
 

@@ -21,9 +21,11 @@ from stepnet.model.network import Network
 from stepnet.problem.dataset import Dataset
 from stepnet.problem.losses.misclassified import Misclassified
 from stepnet.proof_files.question import ErrorLimit, Question
+from stepnet.proof_files.score_boxes import refuses
 
 FORMAT, VERSION = "stepnet proof", 1
 LIMITS = "limits.json"
+FORM, MOST_OF_FORM = ("n_rules", "points", "rules_per_feature"), 100  # of scorecards
 
 
 class Claim:
@@ -38,8 +40,10 @@ class Claim:
             raise ValueError(f"proof.json is not a {FORMAT} of version {VERSION}")
         self.loss, self.bound, self.unit = (number(self.content[name]) for name in ("loss", "bound", "unit"))
         self.hidden = tuple(map(integer, self.content["hidden"]))
-        if len(self.hidden) > 1 or not all(1 <= width <= MAX_GATE_INPUTS for width in self.hidden):
-            raise ValueError(f"hidden={self.hidden} is not one layer of at most {MAX_GATE_INPUTS} neurons")
+        self.form = None if self.content.get("form") is None else _form(self.content["form"], self.hidden)
+        most = MAX_GATE_INPUTS if self.form is None else self.form["n_rules"]
+        if len(self.hidden) > 1 or not all(1 <= width <= most for width in self.hidden):
+            raise ValueError(f"hidden={self.hidden} is not one layer of at most {most} neurons")
         self.dataset = self._dataset()
         self.limits = self._limits() if self.content.get("limits", False) else []
 
@@ -59,7 +63,7 @@ class Claim:
     @cached_property
     def question(self) -> Question:
         """Losses are multiples of a unit, so the largest one below the bound excludes everything below."""
-        return Question.of(self.dataset, self.hidden, self.bound, Fraction(self.unit), self.limits)
+        return Question.of(self.dataset, self.hidden, self.bound, Fraction(self.unit), self.limits, self.form)
 
     def checks(self) -> Iterator[Check]:
         yield self._data()
@@ -95,8 +99,10 @@ class Claim:
         loss = Misclassified().evaluate(self.dataset, network)
         fits = network.widths == (*self.hidden, 1) and network.n_features == self.dataset.n_features
         fits = fits and all(layer.activation == STEP for layer in network.layers)
-        claim = f"loss {self.loss:.17g} with hidden={self.hidden}"
+        claim = f"loss {self.loss:.17g} with {self._words}"
         kind = "steps" if fits else "other neurons"
+        if fits and self.form is not None and (reason := refuses(self.form, network.layers)):
+            return Check(claim, False, f"the network is no scorecard of the form: {reason}")
         found = f"the network of {kind}, widths {network.widths}, has the loss {loss:.17g}"
         wrong = np.flatnonzero(network.predict(self.dataset.X) != self.dataset.y).tolist() if self.limits else []
         for one in self.limits:
@@ -105,13 +111,28 @@ class Claim:
             fits = fits and total <= one.most
         return Check(claim, fits and loss == self.loss, found)
 
+    @property
+    def _words(self) -> str:
+        """Of the networks that the claim is about."""
+        if self.form is None:
+            return f"hidden={self.hidden}"
+        rules, points, most = (self.form[name] for name in FORM)
+        return f"scorecards of up to {rules} rules of 1 to {points} points, up to {most} per feature"
+
     def _bound(self) -> Check:
-        claim = f"bound {self.bound:.17g}"
+        claim = f"bound {self.bound:.17g} of all {'networks' if self.form is None else 'such scorecards'}"
         if not 0 <= self.bound <= self.loss:
             return Check(claim, False, "it is not between 0 and the loss")
         assert self.question  # raises ValueError if weights are not multiples of the unit
         words = f", of networks that meet {len(self.limits)} limits on errors" if self.limits else ""
         return Check(claim, True, f"row weights are multiples of {self.unit:g}{words}")
+
+
+def _form(content: Any, hidden: tuple[int, ...]) -> dict[str, int]:
+    form = {name: integer(content[name]) for name in FORM}
+    if min(form.values()) < 1 or max(form.values()) > MOST_OF_FORM or len(hidden) != 1:
+        raise ValueError(f"{content} is no form of scorecards with hidden={hidden}")
+    return form
 
 
 def integer(value: Any) -> int:

@@ -50,7 +50,7 @@ class Clauses(Kind):
     name = "clauses"
 
     def accepts(self, task: Task) -> bool:
-        return True
+        return task.question.form is None
 
     def write(self, task: Task, budget: Budget) -> Parts | None:
         heavy: list[list[int]] = []
@@ -243,7 +243,7 @@ class _Checking:
     def _steps(self, number: int, gate: Gate, proof: Refutation) -> Check:
         n_steps = sum(not step.is_deletion for step in proof.steps)
         claim, watch = f"gate {number}, {gate.name}: contradiction in {n_steps:,} steps", self.watch
-        holds, seconds = _timed(lambda: proof.is_true(watch.must_stop))
+        holds, seconds = _timed(lambda: proof.is_true(watch.must_stop, watch.tell))
         if not holds:
             return Check(claim, None if watch.must_stop() else False, "not every step follows by propagation")
         found = f"each follows by propagation of stepnet ({seconds:.1f} s)"

@@ -37,7 +37,8 @@ class ConeTrees(Kind):
 
     def accepts(self, task: Task) -> bool:
         question = task.question
-        return question.width == 1 and not question.limits and task.units > _MANY * min(task.weights.integers)
+        is_plain = question.form is None and not question.limits
+        return is_plain and question.width == 1 and task.units > _MANY * min(task.weights.integers)
 
     def write(self, task: Task, budget: Budget) -> Parts | None:
         if not Cones.kernels.is_done(budget.remaining):
@@ -53,7 +54,7 @@ class ConeTrees(Kind):
             yield Check(words, False, "cones are for one neuron without limits on errors")
             return
         try:
-            n_cones = check_file(claim.text(FILE), claim.dataset, question.weights, question.limit, watch.must_stop)
+            n_cones = check_file(claim.text(FILE), claim.dataset, question.weights, question.limit, watch)
         except CheckError as error:
             yield Check(words, False, str(error))
         except TimeoutError:
@@ -96,7 +97,7 @@ def to_text(trees: Sequence[Tree]) -> str:
     return "[\n" + ",\n".join(parts) + "\n]"
 
 
-def check_file(text: str, dataset: Dataset, weights: Sequence[int], limit: int, should_stop: Callable[[], bool]) -> int:
+def check_file(text: str, dataset: Dataset, weights: Sequence[int], limit: int, watch: Watch) -> int:
     """Check that no neuron loses as little as ``limit``, in units; how many cones were looked at.
 
     Raises CheckError if the file does not prove it, and TimeoutError if the time is up.
@@ -115,7 +116,15 @@ def check_file(text: str, dataset: Dataset, weights: Sequence[int], limit: int, 
     if not trees or trees[-1].target + lost <= limit:
         raise CheckError("the last tree is of a smaller target than the bound")
     signs = [1 if code else -1 for code in dataset.y.tolist()]
-    return check_trees(Rows(points, signs, left), trees, should_stop=should_stop)
+    n_looked, n_entries = 0, sum(len(tree.entries) for tree in trees)
+
+    def must_stop() -> bool:
+        nonlocal n_looked
+        n_looked += 1
+        watch.tell(n_looked / n_entries)
+        return watch.must_stop()
+
+    return check_trees(Rows(points, signs, left), trees, should_stop=must_stop)
 
 
 def _tree(search: ConeSearch, middle: list[int], shifts: list[int]) -> Tree:

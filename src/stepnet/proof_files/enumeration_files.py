@@ -23,7 +23,7 @@ class Enumeration(Kind):
     name = "enumeration"
 
     def accepts(self, task: Task) -> bool:
-        return _n_planes(task.question) <= _MOST_PLANES
+        return task.question.form is None and _n_planes(task.question) <= _MOST_PLANES
 
     def seconds(self, task: Task) -> float:
         question = task.question

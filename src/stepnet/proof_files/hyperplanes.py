@@ -75,8 +75,9 @@ def blocks(
             columns, corners, on, weights, alone, most, slack, state, level, memory, chosen, above, below, n_left, steps
         )
         done += n_done
-        parts = [one[:n_found].copy() for one in (chosen, above, below, n_left)]
-        yield Block(*parts, is_exact=not slack, share=min(1.0, done / total))
+        new = slice(n_found)
+        sides = above[new].copy(), below[new].copy()
+        yield Block(chosen[new].copy(), *sides, n_left[new].copy(), not slack, min(1.0, done / total))
 
 
 def in_floats(points: Sequence[Sequence[int]]) -> tuple[NDArray[np.float64], float]:
@@ -149,7 +150,7 @@ def _survey(
             error += sizes[full ^ (1 << c)]
         error = error * slack + (_UNDERFLOW if slack else 0.0)
         wrong[:] = 0
-        is_open, start = slack > 0.0 or normal.any(), 0  # exact zeros: the points are dependent
+        is_open, start = bool(slack > 0.0 or normal.any()), 0  # exact zeros: the points are dependent
         while is_open and start < n_rows:
             size = min(_ROWS, n_rows - start)
             _evaluate(normal, columns, start, size, values)

@@ -7,8 +7,9 @@ from stepnet.proof_files.cone_files import ConeTrees
 from stepnet.proof_files.enumeration_files import Enumeration
 from stepnet.proof_files.equal_rows import EqualRows
 from stepnet.proof_files.kind import Kind
+from stepnet.proof_files.score_files import Scorecards
 
-KINDS: tuple[Kind, ...] = (EqualRows(), ConeTrees(), Clauses(), Enumeration())
+KINDS: tuple[Kind, ...] = (EqualRows(), ConeTrees(), Clauses(), Enumeration(), Scorecards())
 
 
 def kind_named(name: str) -> Kind:

@@ -17,7 +17,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -33,6 +33,7 @@ from stepnet.proof_files.clause_files import Clauses
 from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task
 from stepnet.proof_files.kinds import KINDS
 from stepnet.proof_files.question import ErrorLimit, Question, least_loss
+from stepnet.proof_files.score_files import Scorecards
 from stepnet.provers.base import accepts_correct_sets
 from stepnet.provers.pool import Pool
 from stepnet.provers.row_weights import RowWeights
@@ -54,6 +55,7 @@ def write_proof(
     subsystems: Iterable[Subsystem] = (),
     budget: Budget | None = None,
     seed: int = 0,
+    form: Mapping[str, int] | None = None,
 ) -> float:
     """Write a directory which proves that ``network`` has its loss and that no network loses less than a bound.
 
@@ -63,7 +65,8 @@ def write_proof(
 
     Limits on errors are part of the proof if one more right row never breaks them. If weights or thresholds are
     restricted or rows may be perturbed, or there are other limits, the proof is one of the problem without that: its
-    bounds hold for all networks and for the rows as they are, and may be smaller.
+    bounds hold for all networks and for the rows as they are, and may be smaller. With a ``form`` (``n_rules``,
+    ``points`` and ``rules_per_feature``) it is one for the scorecards of this form.
 
     Raises
     ------
@@ -74,15 +77,16 @@ def write_proof(
     SolverError
         If the time is up before anything is proven; nothing is written then.
     """
-    require_provable(problem)
+    if form is None:
+        require_provable(problem)
     target = _new_folder(directory)
     pool, free = Pool(subsystems), _free(problem)
-    is_restricted = free is not problem
+    is_restricted = free is not problem and form is None
     if is_restricted:
         pool = pool.moved(problem.dataset, free.dataset)
         bound = min(bound, free.evaluate(network))
     with ThreadPoolExecutor(1) as worker:
-        writing = _FolderWriting(free, RowWeights.of(free.dataset.weights, bound), pool, seed, worker)
+        writing = _FolderWriting(free, RowWeights.of(free.dataset.weights, bound), pool, seed, worker, form)
         task, kind, parts = writing.prove(bound, budget or Budget(), may_fall=is_restricted)
     question = task.question
     proven = float_below(task.units * task.weights.unit)
@@ -96,6 +100,7 @@ def write_proof(
         "unit": float(task.weights.unit),
         "kind": kind.name,
         "limits": bool(question.limits),
+        "form": form,
     }
     texts = {
         "proof.json": json.dumps(content | parts.entries, indent=1),
@@ -112,9 +117,16 @@ class _FolderWriting:
     """Proofs of a bound, or of as much of it as the time allows."""
 
     def __init__(
-        self, problem: Problem, weights: RowWeights, pool: Pool, seed: int, worker: ThreadPoolExecutor
+        self,
+        problem: Problem,
+        weights: RowWeights,
+        pool: Pool,
+        seed: int,
+        worker: ThreadPoolExecutor,
+        form: Mapping[str, int] | None,
     ) -> None:
         self.problem, self.weights, self.pool, self.seed, self.worker = problem, weights, pool, seed, worker
+        self.form = form
 
     def prove(self, bound: float, budget: Budget, *, may_fall: bool) -> _Proven:
         """First the bound itself is tried, then the largest one that is reached from below.
@@ -156,21 +168,25 @@ class _FolderWriting:
         return None
 
     def _smaller(self, units: int, budget: Budget) -> _Proven | None:
-        """A smaller bound by clauses."""
-        clauses = Clauses()
-        units = clauses.climbed(self._task(units), budget.until(budget.elapsed + budget.remaining / 3))
+        """A smaller bound, by clauses or boxes of scorecards."""
+        kind: Kind = Clauses() if self.form is None else Scorecards()
+        if isinstance(kind, Clauses):
+            units = kind.climbed(self._task(units), budget.until(budget.elapsed + budget.remaining / 3))
+        else:
+            units = units * 2 // 3
         while units > 0 and not budget.is_used_up():
             task = self._task(units)
-            parts = clauses.write(task, budget.until(budget.elapsed + budget.remaining / 2))
+            parts = kind.write(task, budget.until(budget.elapsed + budget.remaining / 2))
             if parts is not None:
-                return task, clauses, parts
+                return task, kind, parts
             units = units * 2 // 3
         return None
 
     def _task(self, units: int) -> Task:
         problem = self.problem
         hidden, unit = problem.architecture.hidden, self.weights.unit
-        question = Question.of(problem.dataset, hidden, float_below(units * unit), unit, _limits_of(problem))
+        bound, limits = float_below(units * unit), _limits_of(problem)
+        question = Question.of(problem.dataset, hidden, bound, unit, limits, self.form)
         return Task(problem, question, self.weights, self.pool, self.seed, self.worker)
 
 
