@@ -2,11 +2,11 @@
 
 import json
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
 
+import brute_force
 from stepnet import Layer, Network, StepScoreClassifier, verify_proof
 from stepnet.problem.dataset import Dataset
 from stepnet.proof_files.question import CheckError, LossError, Question, Watch
@@ -14,24 +14,6 @@ from stepnet.proof_files.score_boxes import check_scorecards, gates_of, refuses
 from stepnet.runtime.limits import Budget
 from stepnet.scores.form import Form
 from stepnet.scores.totals import totals_of
-
-
-def least(data, n_rules, points, per_feature):
-    """The smallest loss of a scorecard, by trying all."""
-    rules = []
-    for feature, column in enumerate(data.X.T):
-        for cut in np.unique(column):
-            rules += [(feature, column >= cut), (feature, column <= cut)]
-    best = min(data.weights[data.y == 0].sum(), data.weights[data.y == 1].sum())
-    for size in range(1, n_rules + 1):
-        for chosen in combinations_with_replacement(rules, size):
-            if np.bincount([feature for feature, _ in chosen]).max() > per_feature:
-                continue
-            for given in product(range(1, points + 1), repeat=size):
-                totals = sum(p * on for p, (_, on) in zip(given, chosen, strict=True))
-                for threshold in range(1, sum(given) + 1):
-                    best = min(best, data.weights[(totals >= threshold) != data.y].sum())
-    return best
 
 
 def answer(data, form, bound):
@@ -52,7 +34,7 @@ def test_the_optimum_is_believed_and_nothing_above_it(seed, form):
     rng = np.random.default_rng(seed)
     m, n = rng.integers(4, 9), rng.integers(1, 3)
     data = Dataset.from_rows(rng.integers(0, 4, (m, n)) * 1.0, rng.integers(0, 2, m), rng.integers(1, 4, m) * 1.0)
-    best = least(data, *form)
+    best = brute_force.best_scorecard_loss(data.X, data.y, data.weights, *form)
     assert answer(data, form, best) is None
     assert answer(data, form, best + 1) == best
 

@@ -156,15 +156,13 @@ class _FolderWriting:
         """Every kind gets some time, then several times as much, and so on."""
         task = self._task(units)
         kinds = [kind for kind in KINDS if kind.accepts(task)]
-        for seconds in _turns(budget):
+        for seconds in _turns(budget) if kinds else ():
             for kind in kinds:
                 if kind.seconds(task) > seconds:
                     continue
                 parts = kind.write(task, budget.until(budget.elapsed + seconds))
                 if parts is not None:
                     return task, kind, parts
-            if budget.is_used_up():
-                break
         return None
 
     def _smaller(self, units: int, budget: Budget) -> _Proven | None:
@@ -191,10 +189,10 @@ class _FolderWriting:
 
 
 def _turns(budget: Budget) -> Iterator[float]:
-    """Seconds of every turn; the first one is not skipped, since some kinds need no time."""
+    """Seconds of every turn, until the time is up; there is always one, since some kinds need no time."""
     seconds = min(_FIRST_TURN, budget.remaining / _FEWEST_TURNS)
     yield seconds
-    while not budget.is_used_up():
+    while not budget.is_used_up() and seconds < budget.time_limit:
         seconds *= _LONGER
         yield seconds
 
