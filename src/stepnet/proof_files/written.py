@@ -153,11 +153,11 @@ class _FolderWriting:
         return smaller
 
     def _proven(self, units: int, budget: Budget) -> _Proven | None:
-        """Every kind gets some time, then several times as much, and so on."""
+        """Every kind gets some time, then several times as much, and so on; then those first that know how much."""
         task = self._task(units)
         kinds = [kind for kind in KINDS if kind.accepts(task)]
-        for seconds in _turns(budget) if kinds else ():
-            for kind in kinds:
+        for turn, seconds in enumerate(_turns(budget) if kinds else ()):
+            for kind in sorted(kinds, key=lambda kind: bool(turn and not kind.seconds(task))):
                 if kind.seconds(task) > seconds:
                     continue
                 parts = kind.write(task, budget.until(budget.elapsed + seconds))
