@@ -156,7 +156,8 @@ class _FolderWriting:
         """Every kind gets some time, then several times as much, and so on; then those first that know how much."""
         task = self._task(units)
         kinds = [kind for kind in KINDS if kind.accepts(task)]
-        for turn, seconds in enumerate(_turns(budget) if kinds else ()):
+        turns = _turns(budget) if len(kinds) > 1 else [budget.remaining] * len(kinds)
+        for turn, seconds in enumerate(turns):
             for kind in sorted(kinds, key=lambda kind: bool(turn and not kind.seconds(task))):
                 if kind.seconds(task) > seconds:
                     continue
@@ -168,6 +169,8 @@ class _FolderWriting:
     def _smaller(self, units: int, budget: Budget) -> _Proven | None:
         """A smaller bound, by clauses or boxes of scorecards."""
         kind: Kind = Clauses() if self.form is None else Scorecards()
+        if not kind.accepts(self._task(units)):
+            return None
         if isinstance(kind, Clauses):
             units = kind.climbed(self._task(units), budget.until(budget.elapsed + budget.remaining / 3))
         else:
