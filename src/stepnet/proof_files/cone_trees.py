@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from stepnet.proof_files.question import CheckError
+
 Array = Any  # of floats, or of rationals
 Path = Any  # how a cone came about: the path before, the edge, the place on it and the corner replaced; None at first
 STEPS = 1024  # of an edge
@@ -46,10 +48,6 @@ class Rows:
     points: list[list[float]]
     signs: list[int]
     weights: list[int]
-
-
-class CheckError(ValueError):
-    """A tree does not prove what it claims."""
 
 
 def check_trees(
@@ -258,7 +256,8 @@ def _multipliers(gains: Array, need: float) -> Array:
         if best > need - 0.999:
             break
         excess = total - total.min()
-        mixture = np.exp(-2.0 * excess / (np.abs(gain).max() * np.sqrt(r) + 1e-300))
+        with np.errstate(over="ignore"):  # what is far too good gets no weight
+            mixture = np.exp(-2.0 * excess / (np.abs(gain).max() * np.sqrt(r) + 1e-300))
         mixture /= mixture.sum()
     return np.minimum(found, 1.0)
 
