@@ -13,18 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stepnet.model.arithmetic import Bools, Floats, Ints
-from stepnet.provers.cone_tree import (
-    BETTER,
-    BY_THEMSELVES,
-    DEEP,
-    IS_QUIET,
-    N_CONES,
-    N_LOGGED,
-    STUCK,
-    TOP,
-    ConeTree,
-    advance,
-)  # fmt: skip
+from stepnet.provers.cone_tree import BY_THEMSELVES, ConeTree, advance
+from stepnet.provers.corners import BETTER, DEEP, IS_QUIET, N_CONES, N_LOGGED, STUCK, TOP
 from stepnet.provers.fan import Fan, Vectors
 from stepnet.provers.oracle import gordan
 
