@@ -90,7 +90,7 @@ def _tree(search: ConeSearch, middle: list[int], shifts: list[int]) -> Tree:
         rays.append(
             [*(value << (most - shift) for value, shift in zip(whole, shifts, strict=False)), threshold << most]
         )
-    return Tree(rays, search.entries().tolist(), search.numbers.tolist(), search.target)
+    return Tree(rays, search.log.entries().tolist(), search.numbers.tolist(), search.target)
 
 
 def _read(entry: dict[str, Any]) -> Tree:

@@ -39,8 +39,10 @@ from stepnet.provers.corners import (
     TOP,
     UNIT,
     best_edge,
+    copy,
     cut,
     dot,
+    fill,
     find_range,
     find_values,
     halve,
@@ -202,8 +204,8 @@ def _play(
     for i in range(size):
         costs[i] = units[i] / (max(error - low[i], error) * GROWN)
         counts[i] = 0.0
-    mixture[:width] = 1.0 / width
-    total[:width] = 0.0
+    fill(mixture, 0, width, 1.0 / width)
+    fill(total, 0, width, 0.0)
     for r in range(1, ROUNDS + 1):
         find_values(values, width, 0, size, mixture, at)
         wrong, relaxed = 0.0, 0.0
@@ -272,9 +274,9 @@ def _divide(tree: Any, s: int, size: int, units: Any) -> int:
     values, corners, n = tree.values[s], tree.corners[s], tree.corners.shape[1]
     _, first, second, step = best_edge(values, n, 0, size, units)
     for v in range(n):
-        tree.values[s + 1, v, :size] = values[v, :size]
-    tree.rows[s + 1, :size] = tree.rows[s, :size]
-    tree.corners[s + 1] = corners
+        copy(values[v], tree.values[s + 1, v], 0, size)
+        copy(corners[v], tree.corners[s + 1, v], 0, n + 1)
+    copy(tree.rows[s], tree.rows[s + 1], 0, size)
     halve(values, corners, tree.values[s + 1], tree.corners[s + 1], 0, size, first, second, step)
     tree.sizes[s + 1], tree.lost[s + 1] = size, tree.lost[s]
     tree.generations[s] += 1

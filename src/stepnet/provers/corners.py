@@ -31,10 +31,23 @@ def write(log: Any, counters: Any, entry: int) -> None:
 
 
 @kernel(nogil=True)
+def fill(line: Any, begin: int, end: int, value: float) -> None:
+    """As a loop: numba compiles assignments to slices for seconds."""
+    for i in range(begin, end):
+        line[i] = value
+
+
+@kernel(nogil=True)
+def copy(source: Any, target: Any, begin: int, end: int) -> None:
+    for i in range(begin, end):
+        target[i] = source[i]
+
+
+@kernel(nogil=True)
 def find_range(values: Any, width: int, begin: int, end: int, low: Any, high: Any) -> None:
     """The least and the largest value of every row at a corner."""
-    low[begin:end] = values[0, begin:end]
-    high[begin:end] = values[0, begin:end]
+    for i in range(begin, end):
+        low[i] = high[i] = values[0, i]
     for v in range(1, width):
         for i in range(begin, end):
             low[i] = min(low[i], values[v, i])
@@ -44,7 +57,7 @@ def find_range(values: Any, width: int, begin: int, end: int, low: Any, high: An
 @kernel(nogil=True)
 def find_values(values: Any, width: int, begin: int, end: int, mixture: Any, at: Any) -> None:
     """The values at a mixture of the corners."""
-    at[begin:end] = 0.0
+    fill(at, begin, end, 0.0)
     for v in range(width):
         share = mixture[v]
         for i in range(begin, end):
@@ -62,7 +75,7 @@ def dot(left: Any, right: Any, begin: int, end: int) -> float:
 
 @kernel(nogil=True)
 def mix(corners: Any, width: int, mixture: Any, found: Any) -> None:
-    found[:] = 0.0
+    fill(found, 0, len(found), 0.0)
     for v in range(width):
         for c in range(len(found)):
             found[c] += mixture[v] * corners[v, c]
@@ -77,7 +90,8 @@ def play_against(mixture: Any, width: int, total: Any, largest: float, r: int) -
     for v in range(width):
         mixture[v] = np.exp(-2.0 * (total[v] - smallest) / (largest * np.sqrt(r) + 1e-300))
         normal += mixture[v]
-    mixture[:width] /= normal
+    for v in range(width):
+        mixture[v] /= normal
 
 
 @kernel(nogil=True, error_model="numpy")
@@ -96,8 +110,8 @@ def cut(
         return 0
     for v in range(n):
         if least[v] <= limit:
-            part[width, begin:end] = values[v, begin:end]
-            part_corners[width] = corners[v]
+            copy(values[v], part[width], begin, end)
+            copy(corners[v], part_corners[width], 0, corners.shape[1])
             width += 1
             for b in range(n):
                 if least[b] > limit:

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
 from stepnet.provers.correct_sets import independent_axes
 
 _BITS = 20  # of the coordinates of a ray
@@ -40,6 +40,13 @@ class Fan:
         rays = _rays(vectors)
         products = [[sum(map(int.__mul__, vector, ray)) for ray in rays] for vector in vectors]
         return cls(axes, rays, products, np.ascontiguousarray(np.array([_rounded(row) for row in products]).T))
+
+    def right_at(self, shares: Floats) -> Bools:
+        """The rows that a sum of rays gets right, in exact arithmetic."""
+        ratios = [value.as_integer_ratio() for value in shares.tolist()]
+        common = max(denominator for _, denominator in ratios)
+        integers = [numerator * (common // denominator) for numerator, denominator in ratios]
+        return np.array([sum(map(int.__mul__, row, integers)) > 0 for row in self.products])
 
 
 def spanned_axes(vectors: Vectors) -> list[int]:
