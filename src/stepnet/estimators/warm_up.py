@@ -57,7 +57,7 @@ def warm_up(on_group: Callable[[Warmed], None] = lambda group: None) -> tuple[Wa
     tuple of Warmed
         The groups of kernels, in the order in which they became ready.
     """
-    provers = (Cells.kernels, Cones.kernels, SCORECARDS, SUBSYSTEMS, CHECKS)
+    provers = (Cells.kernels, Cones.kernels, Cones.pair_kernels, SCORECARDS, SUBSYSTEMS, CHECKS)
     groups = (search_kernels(), DESCENT, BOOSTING, *provers, search_kernels(_MANY_ROWS))
     warmed, cold = [], []
     for group in groups:

@@ -79,12 +79,12 @@ class Room(NamedTuple):
     @classmethod
     def of(cls, n: int, n_rows: int) -> Room:
         widest = widest_part(n)
-        lines = [np.empty((2, n_rows)) for _ in range(6)]
-        columns = [np.empty((2, widest)) for _ in range(3)]
-        integers = [np.empty(n_rows, np.int64) for _ in range(2)]
+        low, high, at, costs, shares, counts = (np.empty((2, n_rows)) for _ in range(6))
+        least, mixture, total = (np.empty((2, widest)) for _ in range(3))
         return cls(
-            *lines, np.empty(n_rows), np.empty(2), np.empty(n_rows), *integers, *columns, np.empty(3),
-            np.empty(2), np.empty((n, n_rows)), np.empty((n, n)),
+            low, high, at, costs, shares, counts, np.empty(n_rows), np.empty(2), np.empty(n_rows),
+            np.empty(n_rows, np.int64), np.empty(n_rows, np.int64), least, mixture, total, np.empty(3), np.empty(2),
+            np.empty((n, n_rows)), np.empty((n, n)),
         )  # fmt: skip
 
 

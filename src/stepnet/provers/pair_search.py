@@ -82,3 +82,51 @@ class PairSearch:
         counters[IS_QUIET] = loss >= self.target
         self.target = min(self.target, loss)
         return None if counters[IS_QUIET] else (first, second)
+
+
+class GateSearch:
+    """Two neurons below AND, then below OR; ``target`` falls to the loss of better ones.
+
+    Of AND, rows for which neurons must be on are lost if either is wrong; of OR, the others.
+    """
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        on: Bools,
+        weights: Ints,
+        target: int,
+        flats: Flats | None = None,
+        *,
+        fan: Fan | None = None,
+        is_logged: bool = False,
+    ) -> None:
+        flats, fan = flats or Flats(vectors), fan or Fan.of(vectors)
+        self.searches = [
+            PairSearch(vectors, is_either, weights, target, flats, fan=fan, is_logged=is_logged)
+            for is_either in (on, ~on)
+        ]
+        self.target = target
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no pair loses less than the target."""
+        return all(search.is_proven for search in self.searches)
+
+    @property
+    def is_stuck(self) -> bool:
+        return any(search.is_stuck for search in self.searches)
+
+    @property
+    def n_cones(self) -> int:
+        return sum(search.n_cones for search in self.searches)
+
+    def advance(self, should_stop: Callable[[], bool]) -> tuple[str, Bools, Bools] | None:
+        """Work for a moment; a gate and the rows on which two neurons are right that lose less, if there may be any."""
+        gate, search = next(
+            (gate, search) for gate, search in zip(("AND", "OR"), self.searches, strict=True) if not search.is_proven
+        )
+        search.target = self.target
+        found = search.advance(should_stop)
+        self.target = search.target
+        return None if found is None else (gate, *found)
