@@ -29,7 +29,7 @@ from stepnet.provers.pair_tree import advance_pairs
 from stepnet.runtime.compiling import Compiling
 
 MOST_DIMENSIONS = 7
-MOST_OF_TWO = 3  # for two neurons
+MOST_OF_TWO = 4  # for two neurons
 _MOVES = 2_000  # of a local search before
 
 

@@ -1,7 +1,9 @@
 """Corners: what values at the corners of a cone of neurons say about all of it; kernels for one neuron and for two.
 
 A cone is the values of rows at its corners, an array with one line per corner. Of a line only the places from
-``begin`` to ``end`` count.
+``begin`` to ``end`` count. A value of 0 is exact, as values at rays can be; all others are floats with an error. So a
+row is wrong throughout a cone if all of its values are below minus the error or 0. If all are above it or 0, some of
+them not 0, it is wrong at most where it is 0, and counts as right: that can only lower a bound.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ STEPS = 1024  # of an edge
 ROUNDS = 8  # of a game
 UNIT = 2.0**-52
 GROWN = 1.0 + 2.0**-50  # more than some roundings
+TINY = 2.0**-900  # less than any error
 _FINE = 2.0**30  # steps of an edge where a part of a cone ends
 
 
@@ -45,13 +48,14 @@ def copy(source: Any, target: Any, begin: int, end: int) -> None:
 
 @kernel(nogil=True)
 def find_range(values: Any, width: int, begin: int, end: int, low: Any, high: Any) -> None:
-    """The least and the largest value of every row at a corner."""
+    """The least and the largest value of every row at the corners where it is not 0."""
     for i in range(begin, end):
-        low[i] = high[i] = values[0, i]
-    for v in range(1, width):
+        low[i], high[i] = np.inf, -np.inf
+    for v in range(width):
         for i in range(begin, end):
-            low[i] = min(low[i], values[v, i])
-            high[i] = max(high[i], values[v, i])
+            value = values[v, i]
+            low[i] = min(low[i], value if value != 0.0 else np.inf)
+            high[i] = max(high[i], value if value != 0.0 else -np.inf)
 
 
 @kernel(nogil=True)
@@ -94,6 +98,13 @@ def play_against(mixture: Any, width: int, total: Any, largest: float, r: int) -
         mixture[v] /= normal
 
 
+@kernel(nogil=True)
+def between(one: float, other: float, t: float) -> float:
+    """(1 - t) · one + t · other, where 0 says that both are exactly 0: a sum that vanishes by rounding becomes tiny."""
+    value = (1.0 - t) * one + t * other
+    return value if value != 0.0 or (one == 0.0 and other == 0.0) else TINY
+
+
 @kernel(nogil=True, error_model="numpy")
 def cut(
     values: Any, corners: Any, n: int, begin: int, end: int, least: Any, limit: float, part: Any, part_corners: Any
@@ -118,7 +129,7 @@ def cut(
                     t = np.ceil((limit - least[v]) / (least[b] - least[v]) * _FINE + 1.0) / _FINE
                     t = min(t, 1.0)
                     for i in range(begin, end):
-                        part[width, i] = (1.0 - t) * values[v, i] + t * values[b, i]
+                        part[width, i] = between(values[v, i], values[b, i], t)
                     for c in range(corners.shape[1]):
                         part_corners[width, c] = (1.0 - t) * corners[v, c] + t * corners[b, c]
                     width += 1
@@ -167,7 +178,7 @@ def halve(
     """
     t = step / STEPS
     for i in range(begin, end):
-        middle = (1.0 - t) * values[first, i] + t * values[second, i]
+        middle = between(values[first, i], values[second, i], t)
         values[first, i] = middle
         values_above[second, i] = middle
     for c in range(corners.shape[1]):

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from stepnet.model.arithmetic import Bools, Floats
+from stepnet.provers.corners import TINY
 from stepnet.provers.correct_sets import independent_axes
 
 _BITS = 20  # of the coordinates of a ray
@@ -55,9 +56,9 @@ def spanned_axes(vectors: Vectors) -> list[int]:
 
 
 def _rounded(row: list[int]) -> list[float]:
-    """Divided by a power of two that is no smaller than any of them."""
+    """Divided by a power of two that is no smaller than any of them; 0 only what is 0."""
     scale = 1 << max(abs(value) for value in row).bit_length()
-    return [value / scale for value in row]
+    return [value / scale or (value and math.copysign(TINY, value)) for value in row]
 
 
 def _rays(vectors: Vectors) -> Vectors:

@@ -74,7 +74,6 @@ class Room(NamedTuple):
     sums: Floats  # the least bound of each neuron, and what is to be subtracted
     largest: Floats  # neuron: gain of a corner in this round
     table: Floats  # corner, place
-    combinations: Floats  # corner, corner
 
     @classmethod
     def of(cls, n: int, n_rows: int) -> Room:
@@ -84,7 +83,7 @@ class Room(NamedTuple):
         return cls(
             low, high, at, costs, shares, counts, np.empty(n_rows), np.empty(2), np.empty(n_rows),
             np.empty(n_rows, np.int64), np.empty(n_rows, np.int64), least, mixture, total, np.empty(3), np.empty(2),
-            np.empty((n, n_rows)), np.empty((n, n)),
+            np.empty((n, n_rows)),
         )  # fmt: skip
 
 
@@ -179,13 +178,22 @@ def _permute(line: Any, room: Any, begin: int, end: int) -> None:
     copy(room.buffer, line, begin, end)
 
 
+@kernel(nogil=True)
+def most_below(pair: Any, need: float) -> float:
+    """What can be lost if that is less than ``need``, at most: whole numbers, and nothing if every row is too heavy."""
+    for i in range(size_of(pair.groups)):
+        if pair.units[i] < need:
+            return need - 1.0
+    return 0.0
+
+
 @kernel(nogil=True, error_model="numpy")
 def play(pair: Any, room: Any, need: float, is_quiet: bool) -> int:
     """Rows against the corners of both cones: 1 if no pair loses less than ``need``, 2 if the mixtures seem to.
 
     Otherwise 0, and ``least`` are bounds at the corners of each cone, ``sums`` their least ones and a constant.
     """
-    groups, constant, r = pair.groups, 0.0, 0
+    groups, constant, r, most = pair.groups, 0.0, 0, most_below(pair, need)
     for j in range(2):
         begin, end = places(groups, j)
         error = pair.errors[j]
@@ -213,9 +221,9 @@ def play(pair: Any, room: Any, need: float, is_quiet: bool) -> int:
                 largest, smallest = max(largest, abs(gain)), min(smallest, room.total[j, v])
             bound += smallest
             room.largest[j] = largest
-        if bound > r * (need - 1.0) and _bounds(pair, room, r) > need - 1.0:
+        if bound > r * most and _bounds(pair, room, r) > most:
             return 1
-        if relaxed <= need - 1.0:
+        if relaxed <= most:
             break
         for j in range(2):
             play_against(room.mixture[j], pair.widths[j], room.total[j], room.largest[j], r)
@@ -299,7 +307,7 @@ def _bounds(pair: Any, room: Any, r: int) -> float:
 @kernel(nogil=True)
 def play_part(pair: Any, part: Any, room: Any, need: float, is_quiet: bool) -> int:
     """The same about the parts of both cones where pairs may lose less than ``need``; 0 if these are all of them."""
-    limit, is_cut = need - 1.0 + room.sums[2], False
+    limit, is_cut = most_below(pair, need) + room.sums[2], False
     for j in range(2):
         begin, end = places(pair.groups, j)
         n, other = pair.widths[j], room.sums[1 - j]

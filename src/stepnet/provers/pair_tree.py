@@ -24,11 +24,11 @@ from stepnet.provers.corners import (
     PAUSED,
     STEPS,
     STUCK,
+    TINY,
     TOP,
     UNIT,
     best_edge,
     copy,
-    fill,
     halve,
     mix,
     widest_part,
@@ -41,8 +41,6 @@ FACETS = -2  # entry of a log: the facets of the first neuron's cone; -3: of the
 DEEP_NEURON = 4  # place of a counter: the neuron whose rows may span few dimensions
 _LESS = 0.25  # how much a row counts that is lost only by both, where to divide
 _FLAT = 1e-9  # of the largest value, what is left of values that depend on others
-_NEAR = 1e-6  # of the largest share, what may be rounding
-_TINY = 1e-300
 
 
 class PairTree(NamedTuple):
@@ -155,30 +153,38 @@ def advance_pairs(tree: Any, weights: Any, target: int, most: int, flats: Any, r
 
 @kernel(nogil=True, error_model="numpy")
 def _divide_flat(tree: Any, s: int, pair: Any, flats: Any, ranks: Any, is_quiet: bool) -> int:
-    """Facets of a cone take its place if its rows span few dimensions and meet in a ray inside it: an entry of the log.
+    """Facets of a cone take its place if its rows span fewer dimensions than it has corners: an entry of the log.
 
     0 if they do not; -1 if that has to be found out.
     """
     for j in range(2):
         begin, end = places(pair.groups, j)
         n = pair.widths[j]
-        if n == 1 or not _seem_flat(pair.values[j], n, begin, end, tree.room.table, tree.room.combinations):
+        if n == 1 or not _seem_flat(pair.values[j], n, begin, end, tree.room.table):
             continue
         if end - begin < n or _are_flat(pair.rows[begin:end], flats, ranks, n - 1):
-            for left_out in range(n):
-                t = s if left_out == n - 1 else tree.counters[TOP]
-                if t != s:
-                    _copy(tree, s, t)
-                    tree.counters[TOP] += 1
-                for v in range(left_out, n - 1):
-                    copy(tree.values[t, j, v + 1], tree.values[t, j, v], begin, end)
-                    copy(tree.corners[t, j, v + 1], tree.corners[t, j, v], 0, tree.corners.shape[3])
-                tree.widths[t, j] = n - 1
+            _take_facets(tree, s, j)
             return FACETS - j
         if not is_quiet:
             tree.counters[DEEP_NEURON] = j
             return -1
     return 0
+
+
+@kernel(nogil=True)
+def _take_facets(tree: Any, s: int, neuron: int) -> None:
+    """Put the facets of a cone in its place: without the last corner, and above it those without another one."""
+    n = tree.widths[s, neuron]
+    begin, end = places(tree.groups[s], neuron)
+    for left_out in range(n - 2, -1, -1):
+        t = tree.counters[TOP]
+        _copy(tree, s, t)
+        for v in range(left_out, n - 1):
+            copy(tree.values[s, neuron, v + 1], tree.values[t, neuron, v], begin, end)
+            copy(tree.corners[s, neuron, v + 1], tree.corners[t, neuron, v], 0, tree.corners.shape[3])
+        tree.widths[t, neuron] = n - 1
+        tree.counters[TOP] += 1
+    tree.widths[s, neuron] = n - 1
 
 
 @kernel(nogil=True)
@@ -197,41 +203,32 @@ def _are_flat(rows: Any, flats: Any, ranks: Any, most: int) -> bool:
 
 
 @kernel(nogil=True, error_model="numpy")
-def _seem_flat(values: Any, n: int, begin: int, end: int, table: Any, combinations: Any) -> bool:
-    """Whether the values at corners seem to depend on each other, by a combination without a change of sign."""
+def _seem_flat(values: Any, n: int, begin: int, end: int, table: Any) -> bool:
+    """Whether the values at some corners seem to follow from those at others, by elimination."""
     size = end - begin
     for v in range(n):
         for i in range(size):
             table[v, i] = values[v, begin + i]
-        fill(combinations[v], 0, n, 0.0)
-        combinations[v, v] = 1.0
     for i in range(size):
-        largest = _TINY
+        largest = TINY
         for v in range(n):
             largest = max(largest, abs(table[v, i]))
         for v in range(n):
             table[v, i] /= largest
-    for k in range(n):  # elimination
+    for k in range(n):
         largest, pivot, column = _FLAT, -1, 0
         for v in range(k, n):
             for i in range(size):
                 if abs(table[v, i]) > largest:
                     largest, pivot, column = abs(table[v, i]), v, i
         if pivot < 0:
-            low = high = 0.0
-            for c in range(n):
-                low, high = min(low, combinations[k, c]), max(high, combinations[k, c])
-            return low >= -_NEAR * high or high <= -_NEAR * low
+            return True
         for i in range(size):
             table[k, i], table[pivot, i] = table[pivot, i], table[k, i]
-        for c in range(n):
-            combinations[k, c], combinations[pivot, c] = combinations[pivot, c], combinations[k, c]
         for v in range(k + 1, n):
             factor = table[v, column] / table[k, column]
             for i in range(size):
                 table[v, i] -= factor * table[k, i]
-            for c in range(n):
-                combinations[v, c] -= factor * combinations[k, c]
     return False
 
 
