@@ -75,7 +75,8 @@ class Referee:
         """Whether no pair of neurons of two cones loses less than the target."""
         left = self._left(cones)
         need = self.target - sum(weight for weight, who in zip(self.weights, left, strict=True) if who == ())
-        if need <= 0 or self._bound(cones, left) > need - 1:
+        lightest = min((weight for weight, who in zip(self.weights, left, strict=True) if who), default=1)
+        if need <= 0 or self._bound(cones, left) > (0 if lightest >= need else need - 1):
             return True
         choices = [(j, a, b) for j in range(2) for a, b in combinations(range(len(cones[j])), 2)]
         if not deeper or not choices:

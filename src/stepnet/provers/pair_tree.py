@@ -40,6 +40,7 @@ from stepnet.runtime.compiling import kernel
 FACETS = -2  # entry of a log: the facets of the first neuron's cone; -3: of the second neuron's
 DEEP_NEURON = 4  # place of a counter: the neuron whose rows may span few dimensions
 _LESS = 0.25  # how much a row counts that is lost only by both, where to divide
+_INWARD = 2.0**-20  # how far from a facet to the middle of its cone
 _FLAT = 1e-9  # of the largest value, what is left of values that depend on others
 
 
@@ -176,6 +177,12 @@ def _take_facets(tree: Any, s: int, neuron: int) -> None:
     """Put the facets of a cone in its place: without the last corner, and above it those without another one."""
     n = tree.widths[s, neuron]
     begin, end = places(tree.groups[s], neuron)
+    for c in range(tree.corners.shape[3]):
+        total = 0.0
+        for v in range(n):
+            total += tree.corners[s, neuron, v, c]
+        for v in range(n):  # neurons to propose are not on the boundary, where rows that count as right may be wrong
+            tree.corners[s, neuron, v, c] += _INWARD * (total / n - tree.corners[s, neuron, v, c])
     for left_out in range(n - 2, -1, -1):
         t = tree.counters[TOP]
         _copy(tree, s, t)
