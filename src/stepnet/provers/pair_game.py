@@ -311,7 +311,7 @@ def play_part(pair: Any, part: Any, room: Any, need: float, is_quiet: bool) -> i
     for j in range(2):
         begin, end = places(pair.groups, j)
         n, other = pair.widths[j], room.sums[1 - j]
-        allowed = limit - other + (abs(limit) + abs(other)) * UNIT
+        allowed = limit - other + 2.0 * (abs(limit) + abs(other)) * UNIT
         if room.sums[j] > allowed:  # only rounding can bring this about
             return 0
         width = cut(
