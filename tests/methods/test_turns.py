@@ -116,4 +116,11 @@ def test_a_single_neuron_of_few_dimensions_is_planned_in_turns():
     names = [way.name for way in ways if way.takes_turns]
     assert names[0] == "cones"
     assert "one_neuron" in names
-    assert not any(way.takes_turns for way in Prove().plan(make_problem(X, Y, (2,))).ways)
+    assert not any(way.takes_turns for way in Prove().plan(make_problem(wide, labels, (2,))).ways)
+
+
+def test_two_neurons_of_few_dimensions_are_planned_in_turns_with_clauses():
+    points, labels = RNG.normal(size=(150, 3)), RNG.integers(0, 2, 150)
+    names = [way.name for way in ways_of("auto", make_problem(points, labels, (2,)))[0] if way.takes_turns]
+    assert names[0] == "cones"
+    assert "sat" in names

@@ -6,35 +6,19 @@ from itertools import product
 import numpy as np
 import pytest
 
+from cone_rows import noisy, rows_of
 from conftest import make_problem, solve
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
 from stepnet.methods.run import Run
 from stepnet.proof_files.cone_files import _tree
 from stepnet.proof_files.cone_trees import Rows, check_trees
+from stepnet.provers.climb import Pace
 from stepnet.provers.cone_search import ConeSearch
-from stepnet.provers.cones import Cones, Pace, middle_of, vectors_of
+from stepnet.provers.cones import Cones, middle_of, vectors_of
 from stepnet.provers.fan import Fan
 from stepnet.provers.oracle import Neuron, Oracle, integer_rows
 from stepnet.runtime.limits import Budget
-
-KINDS = ("floats", "grid", "eighths", "bits", "on a line")
-
-
-def rows_of(seed, n_rows=9, base=8.0):
-    """Few rows of one to three features, many of them degenerate; whole weights."""
-    rng = np.random.default_rng(seed)
-    n, kind = int(rng.integers(1, 4)), KINDS[seed % len(KINDS)]
-    X = {
-        "floats": rng.normal(size=(n_rows, n)),
-        "grid": rng.integers(-1, 2, (n_rows, n)),
-        "eighths": rng.integers(0, 4, (n_rows, n)) / 8,
-        "bits": rng.integers(0, 2, (n_rows, n)),
-        "on a line": np.outer(rng.integers(-3, 4, n_rows), rng.integers(1, 3, n)) / 8 + (rng.random((n_rows, n)) < 0.2),
-    }[kind].astype(float)
-    _, first = np.unique(X, axis=0, return_index=True)
-    X = X[np.sort(first)] * base ** rng.integers(-6, 7, n)
-    return X, rng.random(len(X)) < 0.5, rng.integers(1, 4, len(X))
 
 
 def least_loss(X, on, weights):
@@ -108,12 +92,6 @@ def test_rays_surround_all_neurons_and_values_are_rounded_once(seed):
         )
 
 
-def noisy(m=60, n=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, n))
-    return X, (X @ rng.normal(size=n) + 0.8 * rng.normal(size=m) > 0).astype(int)
-
-
 def test_bounds_climb_to_the_optimum():
     problem = make_problem(*noisy(), (1,))
     certificate, result = solve(problem, Exact(formulation="cones", search_share=0))
@@ -151,7 +129,7 @@ def test_dimensions_count_not_features():
     assert Cones().accepts(make_problem(wide, y, (1,)))
     answer = Cones().accepts(make_problem(np.random.default_rng(0).normal(size=(40, 8)), y, (1,)))
     assert "up to 7 features" in answer.reason
-    assert "hidden=(2,)" in Cones().accepts(make_problem(X, y, (2,))).reason
+    assert "hidden=(3,)" in Cones().accepts(make_problem(X, y, (3,))).reason
     certificate, _ = solve(make_problem(wide, y, (1,)), Exact(formulation="cones"))
     assert certificate.status == "OPTIMAL"
 

@@ -139,7 +139,7 @@ class ScorecardBoxes(Evidence):
 
 @dataclass(frozen=True)
 class OfCones(Evidence):
-    """Branch and bound over cones of neurons, in floats with proven bounds on their errors."""
+    """Branch and bound over cones of neurons, or pairs of them, in floats with proven bounds on their errors."""
 
     cones: int
 

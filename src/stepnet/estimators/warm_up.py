@@ -59,7 +59,8 @@ def warm_up(on_group: Callable[[Warmed], None] = lambda group: None) -> tuple[Wa
     tuple of Warmed
         The groups of kernels, in the order in which they became ready.
     """
-    provers = (Cells.kernels, Cones.kernels, SCORECARDS, SUBSYSTEMS, CHECKS, ENUMERATIONS, SCORE_BOXES)
+    cones = (Cones.kernels, Cones.pair_kernels)
+    provers = (Cells.kernels, *cones, SCORECARDS, SUBSYSTEMS, CHECKS, ENUMERATIONS, SCORE_BOXES)
     groups = (search_kernels(), DESCENT, BOOSTING, *provers, search_kernels(_MANY_ROWS))
     warmed, cold = [], []
     for group in groups:

@@ -69,7 +69,7 @@ def prepare(run: Run) -> None:
     assert run.plan is not None
     for way in run.plan.ways:
         if way.prover is not None:
-            way.prover.kernels.begin()
+            way.prover.kernels_for(run.problem).begin()
 
 
 def solve_programs(run: Run, solver: str, way: Way) -> None:
@@ -86,12 +86,13 @@ def solve_programs(run: Run, solver: str, way: Way) -> None:
 def _prove(run: Run, prover: Prover) -> None:
     """Provers count in units of the best loss at their start: if it falls far, they start again in smaller units."""
     run.stage = prover.name
-    if not prover.kernels.is_done(0.0):
-        search_meanwhile(run, prover.kernels)
+    kernels = prover.kernels_for(run.problem)
+    if not kernels.is_done(0.0):
+        search_meanwhile(run, kernels)
         run.stage = prover.name
         if run.is_over:
             return
-    if not run.compiles(prover.kernels):
+    if not run.compiles(kernels):
         return
     before = math.inf
     while not run.is_over and run.loss < before / _FAR:

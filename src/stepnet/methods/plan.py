@@ -206,7 +206,8 @@ def _of_provers(provers: list[Prover], problem: Problem) -> list[Way]:
     ordered = sorted(provers, key=lambda prover: (prover.seconds(problem) > _LONG, not prover.resumes))
     quick = [prover for prover in ordered if prover.seconds(problem) <= _LONG]
     slow = [prover for prover in ordered if prover not in quick]
-    turns = [prover for prover in slow if prover.name != "sat"]  # of one neuron it proves less than a cover
+    is_covered = any(prover.name == "one_neuron" for prover in slow)  # it proves more of one neuron than "sat"
+    turns = [prover for prover in slow if prover.name != "sat" or not is_covered]
     rest = [prover for prover in slow if prover not in turns]
     return [
         *(Way(prover.reason(problem), prover=prover, share=_SHARE) for prover in quick),

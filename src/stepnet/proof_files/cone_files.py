@@ -74,7 +74,7 @@ def cone_trees(
     capped = np.array([min(weight, target) for weight in weights], dtype=object)
     if int(capped.sum()) >= _MOST_UNITS or dimension(dataset, MOST_DIMENSIONS + 1) > MOST_DIMENSIONS:
         return None
-    rows = MergedRows.of(dataset, capped.astype(np.int64), 1)
+    rows = MergedRows.of(dataset, capped.astype(np.int64))
     points = integer_rows(dataset.X[rows.numbers])
     search = ConeSearch(
         vectors_of(points, rows.on), rows.units, target - rows.lost, Known(), rows.numbers, is_logged=True
@@ -139,7 +139,7 @@ def _tree(search: ConeSearch, middle: list[int], shifts: list[int]) -> Tree:
         rays.append(
             [*(value << (most - shift) for value, shift in zip(whole, shifts, strict=False)), threshold << most]
         )
-    return Tree(rays, search.entries().tolist(), search.numbers.tolist(), search.target)
+    return Tree(rays, search.log.entries().tolist(), search.numbers.tolist(), search.target)
 
 
 def _read(entry: dict[str, Any]) -> Tree:

@@ -48,6 +48,10 @@ class Prover(ABC):
     kernels: ClassVar[Compiling] = ORACLE
     resumes: ClassVar[bool] = False  # whether it continues where its last turn ended
 
+    def kernels_for(self, problem: Problem) -> Compiling:
+        """What is compiled before it works on a problem that it accepts."""
+        return self.kernels
+
     @abstractmethod
     def accepts(self, problem: Problem) -> Answer:
         """Whether this prover accepts the problem; if not, the reason and the way out."""

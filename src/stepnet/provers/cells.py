@@ -94,7 +94,7 @@ class Cells(Prover):
         units, limits = Units.of(problem, host.loss), _limits(problem)
         if units is None:
             return
-        rows = MergedRows.of(data, units.integers, width, is_limited=bool(limits))
+        rows = MergedRows.of(data, units.integers, is_limited=bool(limits))
         most = units.below(host.loss)
         sets = rows.sets(width, most, host.must_stop)
         if sets is None:

@@ -12,26 +12,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stepnet.model.arithmetic import Bools, Floats, Ints
-from stepnet.provers.cone_tree import (
-    BETTER,
-    BY_THEMSELVES,
-    DEEP,
-    IS_QUIET,
-    N_CONES,
-    N_LOGGED,
-    STUCK,
-    TOP,
-    ConeTree,
-    advance,
-)  # fmt: skip
+from stepnet.model.arithmetic import Bools, Ints
+from stepnet.provers.cone_log import ConeLog
+from stepnet.provers.cone_tree import BY_THEMSELVES, ConeTree, advance
+from stepnet.provers.corners import BETTER, DEEP, IS_QUIET, N_CONES, STUCK, TOP
 from stepnet.provers.fan import Fan, Vectors
 from stepnet.provers.oracle import gordan
 
 OPERATIONS = 10_000_000  # between two checks of the clock: some hundredths of a second
 _FOR_FEW = 10  # turns that rows by themselves may take
 _FEW = 64  # rows that rationals decide soon enough
-_LOGGED = 1 << 16  # cones per block of a log
 
 
 @dataclass
@@ -86,8 +76,7 @@ class ConeSearch:
         self.fan = fan or Fan.of(vectors)
         self.tree = ConeTree.of(self.fan.values)
         self.is_stuck, self.turns = False, 0
-        self.is_logged, self.log = is_logged, list[Ints]()
-        self._entries = np.empty(_LOGGED if is_logged else 0, dtype=np.int64)
+        self.log = ConeLog(self.tree.counters, is_kept=is_logged)
 
     @property
     def is_proven(self) -> bool:
@@ -102,33 +91,16 @@ class ConeSearch:
         """Work for a moment; the rows that a better neuron gets right, if there may be one."""
         counters = self.tree.counters
         self.turns += 1
-        status = advance(self.tree, self.weights, self.target, OPERATIONS, self._entries)
-        if self.is_logged and counters[N_LOGGED] > _LOGGED - 2:
-            self._turn_page()
+        status = advance(self.tree, self.weights, self.target, OPERATIONS, self.log.page)
+        self.log.turn_if_full()
         self.is_stuck = status == STUCK
         if status == BETTER:
-            right = self._right_at(self.tree.found)
+            right = self.fan.right_at(self.tree.found)
             loss = int(self.weights[~right].sum())
             counters[IS_QUIET] = loss >= self.target
             self.target = min(self.target, loss)
             return None if counters[IS_QUIET] else right
         return self._ask_few(should_stop) if status == DEEP else None
-
-    def entries(self) -> Ints:
-        """How the cones were divided, in the order in which they were looked at, if that is logged."""
-        self._turn_page()
-        return np.concatenate(self.log)
-
-    def _turn_page(self) -> None:
-        self.log.append(self._entries[: self.tree.counters[N_LOGGED]].copy())
-        self.tree.counters[N_LOGGED] = 0
-
-    def _right_at(self, shares: Floats) -> Bools:
-        """The rows that a sum of rays gets right, in exact arithmetic."""
-        ratios = [value.as_integer_ratio() for value in shares.tolist()]
-        common = max(denominator for _, denominator in ratios)
-        integers = [numerator * (common // denominator) for numerator, denominator in ratios]
-        return np.array([sum(map(int.__mul__, row, integers)) > 0 for row in self.fan.products])
 
     def _ask_few(self, should_stop: Callable[[], bool]) -> Bools | None:
         """Prune the last cone if its undecided rows lose too much anywhere; otherwise it is divided further."""
@@ -141,9 +113,7 @@ class ConeSearch:
         if known.least(key) >= need:
             tree.counters[TOP] -= 1
             tree.counters[N_CONES] += 1
-            if self.is_logged:
-                self._entries[tree.counters[N_LOGGED]] = BY_THEMSELVES - known.proven[key]
-                tree.counters[N_LOGGED] += 1
+            self.log.append(BY_THEMSELVES - known.proven[key])
         else:
             tree.counters[IS_QUIET] = 1
         return right
@@ -151,7 +121,7 @@ class ConeSearch:
     def _decide_few(self, rows: Ints, key: tuple[int, ...], need: int, should_stop: Callable[[], bool]) -> Bools | None:
         """Find out whether some rows lose at least ``need``; otherwise rows that might be right together."""
         vectors = [self.vectors[row] for row in rows]
-        few = ConeSearch(vectors, self.weights[rows], need, self.known, self.numbers[rows], is_logged=self.is_logged)
+        few = ConeSearch(vectors, self.weights[rows], need, self.known, self.numbers[rows], is_logged=self.log.is_kept)
         self.known.most[key] = 0  # given up, unless it is decided
         while not few.is_stuck and few.turns < _FOR_FEW and not should_stop():
             right = few.advance(should_stop)
@@ -162,7 +132,7 @@ class ConeSearch:
                 return None
             if right is not None and few.target < need:
                 self.known.most[key] = few.target
-                everywhere = self._right_at(self.tree.corners[self.tree.counters[TOP] - 1].mean(axis=0))
+                everywhere = self.fan.right_at(self.tree.corners[self.tree.counters[TOP] - 1].mean(axis=0))
                 everywhere[rows] = right
                 self._settle(everywhere, should_stop)
                 return everywhere

@@ -22,18 +22,39 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stepnet.model.arithmetic import Floats, Ints
+from stepnet.provers.corners import (
+    BETTER,
+    DEEP,
+    DONE,
+    GROWN,
+    IS_QUIET,
+    LEAF,
+    MOST_GENERATIONS,
+    N_CONES,
+    N_LOGGED,
+    PAUSED,
+    ROUNDS,
+    STEPS,
+    STUCK,
+    TOP,
+    UNIT,
+    best_edge,
+    copy,
+    cut,
+    dot,
+    fill,
+    find_range,
+    find_values,
+    halve,
+    mix,
+    play_against,
+    widest_part,
+    write,
+)
 from stepnet.runtime.compiling import kernel
 
-PAUSED, DONE, BETTER, DEEP, STUCK = 0, 1, 2, 3, 4  # how a turn ends
-LEAF, BY_THEMSELVES = -1, -2  # entries of a log: a cone that is pruned; by its undecided rows: -2 less their number
-TOP, N_CONES, IS_QUIET, N_LOGGED = 0, 1, 2, 3  # places of the counters
-MOST_GENERATIONS = 300
-STEPS = 1024  # of an edge
+BY_THEMSELVES = -2  # entry of a log: a cone that is pruned by its undecided rows; less the number of their search
 _DEEP, _EVERY = 40, 5  # generations from which rows are asked by themselves, and how often
-_ROUNDS = 8
-_UNIT = 2.0**-52
-_GROWN = 1.0 + 2.0**-50  # more than some roundings
-_FINE = 2.0**30  # steps of an edge where a part of a cone ends
 
 
 class ConeTree(NamedTuple):
@@ -95,7 +116,7 @@ def advance(tree: Any, weights: Any, target: int, most: int, log: Any) -> int:
     Into ``log`` go the cones in the order of their work: LEAF, or how they were divided; nothing if it is empty.
     """
     n, n_rows = tree.corners.shape[1], tree.rows.shape[1]
-    widest = n + (n // 2) * (n - n // 2)
+    widest = widest_part(n)
     low, high, at = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
     costs, shares, counts, units = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
     part, part_corners = np.empty((widest, n_rows)), np.empty((widest, n + 1))
@@ -106,7 +127,7 @@ def advance(tree: Any, weights: Any, target: int, most: int, log: Any) -> int:
             return PAUSED
         s = counters[TOP] - 1
         values, corners, rows = tree.values[s], tree.corners[s], tree.rows[s]
-        error = (tree.generations[s] + 2) * _UNIT
+        error = (tree.generations[s] + 2) * UNIT
         size, lost = _decide(values, rows, tree.sizes[s], weights, error, low, high)
         tree.sizes[s], tree.lost[s] = size, tree.lost[s] + lost
         work += 8 * n * (size + 20)
@@ -122,19 +143,18 @@ def advance(tree: Any, weights: Any, target: int, most: int, log: Any) -> int:
             )
             work += 16 * n * (size + 20)
             if answer == 0:
-                width, n_part, part_need = _cut(
-                    values, corners, n, rows, size, units, need, error, least, part, part_corners, low, high
-                )
+                width = cut(values, corners, n, 0, size, least, need - 1.0, part, part_corners)
                 if width > 0:
+                    n_part, part_need = _decide_part(part, width, size, units, need, error + UNIT, low, high)
                     work += 16 * width * (n_part + 20)
                     answer = 1 if part_need <= 0 else _play(
-                        part, width, n_part, units, low, part_need, error + _UNIT,
+                        part, width, n_part, units, low, part_need, error + UNIT,
                         costs, shares, counts, at, least, mixture, total, is_quiet,
                     )  # fmt: skip
                     if answer == 2:
-                        _mix(part_corners, width, mixture, tree.found)
+                        mix(part_corners, width, mixture, tree.found)
             elif answer == 2:
-                _mix(corners, n, mixture, tree.found)
+                mix(corners, n, mixture, tree.found)
             if answer == 2:
                 return BETTER
             is_pruned = answer == 1
@@ -146,25 +166,19 @@ def advance(tree: Any, weights: Any, target: int, most: int, log: Any) -> int:
                 return STUCK
         counters[N_CONES] += 1
         if is_pruned:
-            _write(log, counters, LEAF)
+            write(log, counters, LEAF)
             counters[TOP] -= 1
         else:
-            edge = _divide(tree, s, size, weights)
-            _write(log, counters, edge)
+            for i in range(size):
+                units[i] = weights[rows[i]]
+            write(log, counters, _divide(tree, s, size, units))
     return DONE
-
-
-@kernel(nogil=True)
-def _write(log: Any, counters: Any, entry: int) -> None:
-    if len(log):
-        log[counters[N_LOGGED]] = entry
-        counters[N_LOGGED] += 1
 
 
 @kernel(nogil=True)
 def _decide(values: Any, rows: Any, size: int, weights: Any, error: float, low: Any, high: Any) -> Any:
     """Keep the rows that are undecided: how many there are, and what those lose that are wrong at all corners."""
-    _range(values, len(values), size, low, high)
+    find_range(values, len(values), 0, size, low, high)
     kept, lost = 0, 0
     for i in range(size):
         if high[i] <= -error:
@@ -178,33 +192,6 @@ def _decide(values: Any, rows: Any, size: int, weights: Any, error: float, low: 
     return kept, lost
 
 
-@kernel(nogil=True)
-def _range(values: Any, width: int, size: int, low: Any, high: Any) -> None:
-    low[:size] = values[0, :size]
-    high[:size] = values[0, :size]
-    for v in range(1, width):
-        for i in range(size):
-            low[i] = min(low[i], values[v, i])
-            high[i] = max(high[i], values[v, i])
-
-
-@kernel(nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _dot(left: Any, right: Any, size: int) -> float:
-    """In any order: the bound on its error holds for all."""
-    total = 0.0
-    for i in range(size):
-        total += left[i] * right[i]
-    return total
-
-
-@kernel(nogil=True)
-def _mix(corners: Any, width: int, mixture: Any, found: Any) -> None:
-    found[:] = 0.0
-    for v in range(width):
-        for c in range(len(found)):
-            found[c] += mixture[v] * corners[v, c]
-
-
 @kernel(nogil=True, error_model="numpy")
 def _play(
     values: Any, width: int, size: int, units: Any, low: Any, need: float, error: float,
@@ -215,16 +202,12 @@ def _play(
     Otherwise 0, and ``least`` is a bound at each corner: they are interpolated between.
     """
     for i in range(size):
-        costs[i] = units[i] / (max(error - low[i], error) * _GROWN)
+        costs[i] = units[i] / (max(error - low[i], error) * GROWN)
         counts[i] = 0.0
-    mixture[:width] = 1.0 / width
-    total[:width] = 0.0
-    for r in range(1, _ROUNDS + 1):
-        at[:size] = 0.0
-        for v in range(width):
-            share = mixture[v]
-            for i in range(size):
-                at[i] += share * values[v, i]
+    fill(mixture, 0, width, 1.0 / width)
+    fill(total, 0, width, 0.0)
+    for r in range(1, ROUNDS + 1):
+        find_values(values, width, 0, size, mixture, at)
         wrong, relaxed = 0.0, 0.0
         for i in range(size):
             is_wrong = at[i] <= 0.0
@@ -236,7 +219,7 @@ def _play(
             return 2
         largest, smallest = 0.0, np.inf
         for v in range(width):
-            gain = -_dot(shares, values[v], size)
+            gain = -dot(shares, values[v], 0, size)
             total[v] += gain
             largest = max(largest, abs(gain))
             smallest = min(smallest, total[v])
@@ -245,13 +228,9 @@ def _play(
             and _bounds(values, width, size, costs, counts, r, error, shares, least) > need - 1.0
         ):
             return 1
-        if relaxed <= need - 1.0 or r == _ROUNDS:
+        if relaxed <= need - 1.0 or r == ROUNDS:
             break
-        normal = 0.0
-        for v in range(width):
-            mixture[v] = np.exp(-2.0 * (total[v] - smallest) / (largest * np.sqrt(r) + 1e-300))
-            normal += mixture[v]
-        mixture[:width] /= normal
+        play_against(mixture, width, total, largest, r)
     _bounds(values, width, size, costs, counts, r, error, shares, least)
     return 0
 
@@ -265,97 +244,40 @@ def _bounds(
     for i in range(size):
         shares[i] = costs[i] * (counts[i] / r)
         weight += shares[i]
-    slack = (error + (size + 8) * _UNIT) * weight * _GROWN
+    slack = (error + (size + 8) * UNIT) * weight * GROWN
     smallest = np.inf
     for v in range(width):
-        least[v] = -_dot(shares, values[v], size) - slack
+        least[v] = -dot(shares, values[v], 0, size) - slack
         smallest = min(smallest, least[v])
     return smallest
 
 
 @kernel(nogil=True)
-def _cut(
-    values: Any, corners: Any, n: int, rows: Any, size: int, units: Any, need: float, error: float, least: Any,
-    part: Any, part_corners: Any, low: Any, high: Any,
-) -> Any:  # fmt: skip
-    """The part of a cone where neurons may lose less than ``need``: how many corners and rows it has, what it needs.
-
-    Its corners are those of the cone with a small enough bound, and a point beyond the end of it on every edge to
-    another one. No corners if it is the whole cone.
-    """
-    limit, width = need - 1.0, 0
-    n_bad = 0
-    for v in range(n):
-        if least[v] > limit:
-            n_bad += 1
-    if n_bad == 0:
-        return 0, 0, need
-    for v in range(n):
-        if least[v] <= limit:
-            part[width, :size] = values[v, :size]
-            part_corners[width] = corners[v]
-            width += 1
-            for b in range(n):
-                if least[b] > limit:
-                    t = np.ceil((limit - least[v]) / (least[b] - least[v]) * _FINE + 1.0) / _FINE
-                    t = min(t, 1.0)
-                    for i in range(size):
-                        part[width, i] = (1.0 - t) * values[v, i] + t * values[b, i]
-                    for c in range(n + 1):
-                        part_corners[width, c] = (1.0 - t) * corners[v, c] + t * corners[b, c]
-                    width += 1
-    _range(part, width, size, low, high)
+def _decide_part(part: Any, width: int, size: int, units: Any, need: float, error: float, low: Any, high: Any) -> Any:
+    """Keep the rows that are undecided in a part of a cone: how many there are, and what they still need to lose."""
+    find_range(part, width, 0, size, low, high)
     kept = 0
     for i in range(size):
-        if high[i] <= -(error + _UNIT):
+        if high[i] <= -error:
             need -= units[i]
-        elif low[i] <= error + _UNIT:
+        elif low[i] <= error:
             units[kept], low[kept] = units[i], low[i]
             for v in range(width):
                 part[v, kept] = part[v, i]
             kept += 1
-    return width, kept, need
+    return kept, need
 
 
 @kernel(nogil=True, error_model="numpy")
-def _divide(tree: Any, s: int, size: int, weights: Any) -> int:
+def _divide(tree: Any, s: int, size: int, units: Any) -> int:
     """Divide a cone on the edge that decides most: two cones take its place. The edge and the place, as a number."""
-    values, corners, rows, n = tree.values[s], tree.corners[s], tree.rows[s], tree.corners.shape[1]
-    scales = np.empty(size)
-    for i in range(size):
-        low = high = values[0, i]
-        for v in range(1, n):
-            low, high = min(low, values[v, i]), max(high, values[v, i])
-        scales[i] = weights[rows[i]] / max(high - low, _UNIT)
-    best, first, second, place = -1.0, 0, 1, 0.5
-    for a in range(n):
-        for b in range(a + 1, n):
-            score, crossed, where = 0.0, 0.0, 0.0
-            for i in range(size):
-                one, other = values[a, i], values[b, i]
-                if one * other < 0.0:
-                    gain = scales[i] * abs(one - other)
-                    score += gain
-                    crossed += gain
-                    where += gain * (one / (one - other))
-            if score > best:
-                best, first, second = score, a, b
-                place = where / crossed if crossed > 0.0 else 0.5
-    step = min(max(int((0.05 + 0.9 * place) * STEPS + 0.5), 1), STEPS - 1)
-    t = step / STEPS
-    values_above, rows_above = tree.values[s + 1], tree.rows[s + 1]
+    values, corners, n = tree.values[s], tree.corners[s], tree.corners.shape[1]
+    _, first, second, step = best_edge(values, n, 0, size, units)
     for v in range(n):
-        values_above[v, :size] = values[v, :size]
-    rows_above[:size] = rows[:size]
-    tree.corners[s + 1] = corners
-    for i in range(size):
-        middle = (1.0 - t) * values[first, i] + t * values[second, i]
-        values[first, i] = middle  # below: the half at the second corner, which comes later
-        values_above[second, i] = middle
-    for c in range(n + 1):
-        middle = (1.0 - t) * corners[first, c] + t * corners[second, c]
-        corners[first, c] = middle
-        tree.corners[s + 1, second, c] = middle
+        copy(values[v], tree.values[s + 1, v], 0, size)
+        copy(corners[v], tree.corners[s + 1, v], 0, n + 1)
+    copy(tree.rows[s], tree.rows[s + 1], 0, size)
+    halve(values, corners, tree.values[s + 1], tree.corners[s + 1], 0, size, first, second, step)
     tree.sizes[s + 1], tree.lost[s + 1] = size, tree.lost[s]
     tree.generations[s] += 1
     tree.generations[s + 1] = tree.generations[s]

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
+from stepnet.provers.corners import TINY
 from stepnet.provers.correct_sets import independent_axes
 
 _BITS = 20  # of the coordinates of a ray
@@ -41,6 +42,13 @@ class Fan:
         products = [[sum(map(int.__mul__, vector, ray)) for ray in rays] for vector in vectors]
         return cls(axes, rays, products, np.ascontiguousarray(np.array([_rounded(row) for row in products]).T))
 
+    def right_at(self, shares: Floats) -> Bools:
+        """The rows that a sum of rays gets right, in exact arithmetic."""
+        ratios = [value.as_integer_ratio() for value in shares.tolist()]
+        common = max(denominator for _, denominator in ratios)
+        integers = [numerator * (common // denominator) for numerator, denominator in ratios]
+        return np.array([sum(map(int.__mul__, row, integers)) > 0 for row in self.products])
+
 
 def spanned_axes(vectors: Vectors) -> list[int]:
     """As few axes as the rank of the vectors, on which their projection is one-to-one."""
@@ -48,9 +56,9 @@ def spanned_axes(vectors: Vectors) -> list[int]:
 
 
 def _rounded(row: list[int]) -> list[float]:
-    """Divided by a power of two that is no smaller than any of them."""
+    """Divided by a power of two that is no smaller than any of them; 0 only what is 0."""
     scale = 1 << max(abs(value) for value in row).bit_length()
-    return [value / scale for value in row]
+    return [value / scale or (value and math.copysign(TINY, value)) for value in row]
 
 
 def _rays(vectors: Vectors) -> Vectors:

@@ -1,4 +1,4 @@
-"""Merged rows: the rows that a single neuron divides, each point once, and their weights in whole units."""
+"""Merged rows: the rows that neurons divide, each point once, and their weights in whole units."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Units:
 class MergedRows:
     """The rows that are divided: their numbers, whether neurons must be on for them, and their weights in units.
 
-    For a single neuron without limits on errors, equal rows of both classes are one row of the heavier class, with the
-    difference of their weights; the lighter weight is lost in any case.
+    Without limits on errors, equal rows of both classes are one row of the heavier class, with the difference of their
+    weights: a network gives them one answer, so that the lighter weight is lost in any case.
     """
 
     data: Dataset
@@ -74,8 +74,8 @@ class MergedRows:
     is_limited: bool = False
 
     @classmethod
-    def of(cls, data: Dataset, units: NDArray[np.int64], width: int, *, is_limited: bool = False) -> MergedRows:
-        if width > 1 or is_limited:
+    def of(cls, data: Dataset, units: NDArray[np.int64], *, is_limited: bool = False) -> MergedRows:
+        if is_limited:
             return cls(data, np.arange(data.n_rows), units, is_limited=is_limited)
         on = np.asarray(data.y == 1)
         totals = np.zeros((2, int(data.group[-1]) + 1), dtype=np.int64)
