@@ -128,7 +128,7 @@ class Tradeoff:
         axes.step(limits, found, "o-", where="post", label="best network, exact recall")
         axes.plot(limits, bounds, "_", color="black", markersize=14, label="no network has more")
         axes.set(xlabel="false positives, at most", ylabel=f"recall of {self.positive} in %")
-        axes.set_title(f"hidden={self.hidden}: {self.answer}", fontsize=9)
+        axes.set_title(f"hidden={self.hidden}\n{self.answer}", fontsize=9)
         axes.legend(frameon=False)
         write_plot(figure, path)
 
