@@ -201,7 +201,7 @@ class _Curve:
 
     given: tuple[Any, ...]  # rows, classes, weights, widths and the class to be found
     whole: Budget
-    n_jobs: int
+    n_jobs: int | None
     seed: int = 0
     pool: Pool = field(default_factory=Pool)
     networks: list[Network] = field(default_factory=list)
