@@ -1,6 +1,7 @@
 """Limits on errors as users meet them: certificates, files, learning, cross-validation and the trade-off curve."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +21,7 @@ from stepnet import (
     verify_proof,
 )
 from stepnet.errors import InfeasibleError, InvalidInputError, ModelFileError
+from stepnet.estimators.tradeoff import _sharpened, _together
 
 BRIEF = Search(moves=200, starts=1)
 RNG = np.random.default_rng(0)
@@ -142,6 +144,20 @@ def test_the_curve_is_proven_from_both_sides(tmp_path):
     assert "2 of 2 points are proven; with at most 1 false positives the recall of ill is 100 %." in str(curve)
     curve.plot(tmp_path / "curve.svg")
     assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
+
+
+def test_points_of_a_curve_share_networks_and_bounds():
+    curve = tradeoff(LINE, LINE_Y, positive="ill", hidden=(1,))
+    one, last = curve.points
+    weak = replace(last, recall=Fraction(1, 3), recall_at_most=Fraction(1), false_positives=Fraction(1))
+    early, late = _sharpened([replace(weak, at_most=0.0, false_positives=Fraction(0)), replace(weak, at_most=1.0)])
+    assert (early.recall, late.recall) == (Fraction(1, 3), Fraction(1, 3))
+    early, late = _sharpened([replace(weak, at_most=0.0, false_positives=Fraction(0)), replace(one, at_most=1.0)])
+    assert early.recall == late.recall == Fraction(2, 3)  # the network of the second has no false positives
+    assert early.recall_at_most == one.recall_at_most  # and no network with fewer has a larger recall
+    both = _together(replace(weak, at_most=0.0), one)
+    assert (both.recall, both.recall_at_most, both.network) == (one.recall, one.recall_at_most, one.network)
+    assert both.runtime == weak.runtime + one.runtime
 
 
 def test_the_curve_takes_weights_and_levels():

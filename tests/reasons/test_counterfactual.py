@@ -84,6 +84,19 @@ def test_on_integer_grids_it_is_the_cheapest_of_all_points(seed, norm, kind, wid
         assert ((low <= found.point) & (found.point <= high)).all()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_sets_of_integers_that_a_search_leaves_open_are_tried_point_by_point(seed, monkeypatch):
+    monkeypatch.setattr("stepnet.reasons.fewest._MOST_NODES", 0)
+    rng = np.random.default_rng(seed)
+    model = model_of(random_network(rng, 3, [4], "step", is_integer=False))
+    row = rng.integers(0, TOP + 1, 3).astype(float)
+    demand = Demand.of(model, norm="l0", fixed=(), integer="all", cost=[1.0, 2.0, 0.5], low=0, high=TOP)
+    wanted = 1 - model.network.predict(row[None])
+    found, best = changed(model, row, demand, wanted), brute_force(model, row, demand, wanted)
+    assert found.is_complete
+    assert found.price == found.bound == best
+
+
 @settings(max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from(("l1", "linf")), st.sampled_from(("step", "argmax")))
 def test_with_some_integer_features_no_point_of_a_fine_grid_is_cheaper_than_the_bound(seed, norm, kind):

@@ -128,7 +128,7 @@ class Tradeoff:
         axes.step(limits, found, "o-", where="post", label="best network, exact recall")
         axes.plot(limits, bounds, "_", color="black", markersize=14, label="no network has more")
         axes.set(xlabel="false positives, at most", ylabel=f"recall of {self.positive} in %")
-        axes.set_title(f"hidden={self.hidden}: {self.answer}", fontsize=9)
+        axes.set_title(f"hidden={self.hidden}\n{self.answer}", fontsize=9)
         axes.legend(frameon=False)
         write_plot(figure, path)
 
@@ -201,7 +201,7 @@ class _Curve:
 
     given: tuple[Any, ...]  # rows, classes, weights, widths and the class to be found
     whole: Budget
-    n_jobs: int
+    n_jobs: int | None
     seed: int = 0
     pool: Pool = field(default_factory=Pool)
     networks: list[Network] = field(default_factory=list)

@@ -122,7 +122,7 @@ class _Writer:
             steps.append((f"{prefix}layer{k + 1}", [*self.kept, *own], steps[-1][0]))
         self._require_columns(max(len(items) for _, items, _ in steps))
         queries = [
-            f"{name} AS (\n  SELECT\n    {_listed(items, 4)}\n  FROM {origin}\n)" for name, items, origin in steps
+            f"{name} {d.step} (\n  SELECT\n    {_listed(items, 4)}\n  FROM {origin}\n)" for name, items, origin in steps
         ]
         final = [f"{kept} AS {d.identifier(name)}" for name, kept in zip(self.keep, self.kept, strict=True)]
         final += [*self._answers(bits), "CASE WHEN known THEN doubt END AS in_doubt"]

@@ -21,6 +21,7 @@ class Dialect:
     quote: str = '"'
     backslashes: bool = False  # whether they are special in text
     is_typed: bool = False  # whether a literal needs its type to be a float
+    step: str = "AS"  # how a step is introduced; some databases would compute what they inline many times
     most_columns: int = 10_000  # of a result
 
     def identifier(self, name: str) -> str:
@@ -79,9 +80,9 @@ DIALECTS = {
     one.name: one
     for one in (
         Dialect("ansi", "DOUBLE PRECISION", "VARCHAR(1000)"),
-        Dialect("sqlite", "REAL", "TEXT", "INTEGER", most_columns=2000),
+        Dialect("sqlite", "REAL", "TEXT", "INTEGER", step="AS MATERIALIZED", most_columns=2000),
         Dialect("duckdb", "DOUBLE", "VARCHAR"),
-        Dialect("postgres", "FLOAT8", "TEXT", "BIGINT", is_typed=True, most_columns=1600),
+        Dialect("postgres", "FLOAT8", "TEXT", "BIGINT", is_typed=True, step="AS MATERIALIZED", most_columns=1600),
         Dialect("bigquery", "FLOAT64", "STRING", quote="`", backslashes=True),
     )
 }

@@ -127,7 +127,8 @@ class RegionsDisplay:
             own = rows[labels == label]
             colour = colours(code if n_classes > 2 else float(code))
             self.ax_.scatter(*own.T, color=colour, marker=marker, s=22, edgecolor="k", linewidth=0.4, label=str(label))
-        self.ax_.legend()
+        # Above the picture, where it hides no row.
+        self.ax_.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(n_classes, 5), frameon=False)
 
 
 def _ends(column: Floats, grid: int) -> Floats:

@@ -1,7 +1,8 @@
 """Fewest: the change of the fewest features, or of the cheapest set of them, that gives a wanted answer.
 
 Sets of features are tried in the order of their costs. For each of them a branch and bound finds a point or proves that
-there is none, so that the first set with a point is the cheapest; of its points the nearest in ℓ1 is taken.
+there is none, so that the first set with a point is the cheapest; of its points the nearest in ℓ1 is taken. Where that
+ends at its limit, all points of a set are tried if they are integers, and not many.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from stepnet.reasons.demand import Demand
 from stepnet.reasons.nearest import Found, Nearest
 from stepnet.reasons.units import Model
 
-_MOST_SETS, _MOST_NODES = 20_000, 2_000
+_MOST_SETS, _MOST_NODES, _MOST_POINTS = 20_000, 2_000, 50_000
 
 
 def fewest(model: Model, demand: Demand, row: Floats, wanted: Ints) -> Found:
@@ -29,7 +30,7 @@ def fewest(model: Model, demand: Demand, row: Floats, wanted: Ints) -> Found:
     first = Nearest(model, near, row, wanted).run(any_point=True)
     if first.point is None and first.is_complete and math.isinf(first.bound):
         return Found(None, math.inf, math.inf, True)
-    unresolved, best = math.inf, first.point
+    unresolved, best, is_complete = math.inf, first.point, True
     price = math.inf if best is None else demand.price(row, best)
     for number, (cost, chosen) in enumerate(_in_order(demand.costs, features)):
         if number >= _MOST_SETS:
@@ -38,12 +39,30 @@ def fewest(model: Model, demand: Demand, row: Floats, wanted: Ints) -> Found:
             break
         part = replace(near, low=_only(chosen, demand.low, row), high=_only(chosen, demand.high, row))
         found = Nearest(model, part, row, wanted, _MOST_NODES).run()
+        if found.point is None and not math.isinf(found.bound):
+            found = _of_all_points(model, part, row, wanted, chosen) or found
         if found.point is not None:
             best, price = found.point, demand.price(row, found.point)
             break
         if not (found.is_complete and math.isinf(found.bound)):
-            unresolved = min(unresolved, cost)
-    return Found(best, price, min(unresolved, price), True)
+            unresolved, is_complete = min(unresolved, cost), is_complete and found.is_complete
+    return Found(best, price, min(unresolved, price), is_complete)
+
+
+def _of_all_points(model: Model, demand: Demand, row: Floats, wanted: Ints, chosen: Ints) -> Found | None:
+    """By trying all points of a set; None if they are too many, or numbers."""
+    low, high = np.ceil(demand.low[chosen]), np.floor(demand.high[chosen])
+    if not demand.is_integer[chosen].all() or not np.prod(high - low + 1) <= _MOST_POINTS:
+        return None
+    axes = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(chosen))
+    points = np.repeat(row[None], len(grid), axis=0)
+    points[:, chosen] = grid
+    points = points[np.isin(model.answers(points), wanted)]
+    if not len(points):
+        return Found(None, math.inf, math.inf, True)
+    prices = (np.abs(points - row) * demand.costs).sum(axis=1)
+    return Found(points[prices.argmin()], float(prices.min()), float(prices.min()), True)
 
 
 def _only(chosen: Ints, ends: Floats, row: Floats) -> Floats:
