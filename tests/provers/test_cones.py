@@ -13,8 +13,9 @@ from stepnet.methods.run import Run
 from stepnet.proof_files.cone_files import _tree
 from stepnet.proof_files.cone_trees import Rows, check_trees
 from stepnet.provers.cone_search import ConeSearch
-from stepnet.provers.cones import Cones, Pace, middle_of, vectors_of
-from stepnet.provers.fan import Fan
+from stepnet.provers.climb import Pace
+from stepnet.provers.cones import Cones
+from stepnet.provers.fan import Fan, middle_of, vectors_of
 from stepnet.provers.oracle import Neuron, Oracle, integer_rows
 from stepnet.runtime.limits import Budget
 

@@ -15,7 +15,8 @@ from stepnet.model.arithmetic import quantum
 from stepnet.problem.dataset import Dataset
 from stepnet.proof_files.cone_trees import CheckError, Rows, Tree, check_trees
 from stepnet.provers.cone_search import ConeSearch, Known
-from stepnet.provers.cones import MOST_DIMENSIONS, middle_of, vectors_of
+from stepnet.provers.cones import MOST_DIMENSIONS
+from stepnet.provers.fan import middle_of, vectors_of
 from stepnet.provers.merged_rows import MergedRows, dimension
 from stepnet.provers.oracle import integer_rows
 

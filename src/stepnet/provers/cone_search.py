@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stepnet.model.arithmetic import Bools, Floats, Ints
+from stepnet.model.arithmetic import Bools, Ints
 from stepnet.provers.cone_tree import (
     BETTER,
     BY_THEMSELVES,
@@ -107,7 +107,7 @@ class ConeSearch:
             self._turn_page()
         self.is_stuck = status == STUCK
         if status == BETTER:
-            right = self._right_at(self.tree.found)
+            right = self.fan.right_at(self.tree.found.tolist())
             loss = int(self.weights[~right].sum())
             counters[IS_QUIET] = loss >= self.target
             self.target = min(self.target, loss)
@@ -122,13 +122,6 @@ class ConeSearch:
     def _turn_page(self) -> None:
         self.log.append(self._entries[: self.tree.counters[N_LOGGED]].copy())
         self.tree.counters[N_LOGGED] = 0
-
-    def _right_at(self, shares: Floats) -> Bools:
-        """The rows that a sum of rays gets right, in exact arithmetic."""
-        ratios = [value.as_integer_ratio() for value in shares.tolist()]
-        common = max(denominator for _, denominator in ratios)
-        integers = [numerator * (common // denominator) for numerator, denominator in ratios]
-        return np.array([sum(map(int.__mul__, row, integers)) > 0 for row in self.fan.products])
 
     def _ask_few(self, should_stop: Callable[[], bool]) -> Bools | None:
         """Prune the last cone if its undecided rows lose too much anywhere; otherwise it is divided further."""
@@ -162,7 +155,7 @@ class ConeSearch:
                 return None
             if right is not None and few.target < need:
                 self.known.most[key] = few.target
-                everywhere = self._right_at(self.tree.corners[self.tree.counters[TOP] - 1].mean(axis=0))
+                everywhere = self.fan.right_at(self.tree.corners[self.tree.counters[TOP] - 1].mean(axis=0).tolist())
                 everywhere[rows] = right
                 self._settle(everywhere, should_stop)
                 return everywhere

@@ -1,36 +1,26 @@
 """Cones: branch and bound over the neurons themselves, for one neuron and few dimensions.
 
 A neuron is a ray in a space of one dimension more than the rows span. Cones of rays are pruned where all of their
-neurons lose at least a target, and divided elsewhere. Targets climb until one is the best loss: each that is reached is
-a bound. How long a target takes grows exponentially with it, so that those before the last cost little.
+neurons lose at least a target, and divided elsewhere. Targets climb until one is the best loss.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 
 import numpy as np
 
-from stepnet.bounds.bound import Bound
-from stepnet.bounds.evidence import OfCones
-from stepnet.errors import Answer
-from stepnet.model.arithmetic import Bools
-from stepnet.model.gates import gates
+from stepnet.model.arithmetic import Ints
 from stepnet.problem.problem import Problem
-from stepnet.provers.base import Host, Offer, Prover, accepts_correct_sets, network_of
+from stepnet.provers.climb import Climbing, Search
 from stepnet.provers.cone_search import ConeSearch, Known
 from stepnet.provers.cone_tree import advance
-from stepnet.provers.fan import Fan, Vectors
-from stepnet.provers.merged_rows import MergedRows, Units, dimension
-from stepnet.provers.oracle import Neuron, Oracle, integer_rows
+from stepnet.provers.fan import Fan, Vectors, vectors_of
+from stepnet.provers.merged_rows import dimension
+from stepnet.provers.oracle import Oracle, integer_rows
 from stepnet.runtime.compiling import Compiling
 
 MOST_DIMENSIONS = 7
-_FIRST = 0.3  # of the best loss: the first target
-_GROWTH = 0.2  # of the logarithm of the time, per row of average weight, until it is known
-_MOST_GROWTH = 100.0
-_MOVES = 2_000  # of a local search before
-_NEXT, _LAST = 2.0, 6.0  # times what was spent so far, for the next target, or for the last one
 
 
 def _compile() -> None:
@@ -42,157 +32,17 @@ def _compile() -> None:
     Oracle(np.array([[0.0], [1.0]]), np.array([True, False])).ask(np.arange(2))
 
 
-class Cones(Prover):
+class Cones(Climbing):
     """One neuron by branch and bound over cones, for few dimensions."""
 
     name = "cones"
     kernels = Compiling("cones", _compile, __name__, advance)
-    resumes = True
-
-    def accepts(self, problem: Problem) -> Answer:
-        if problem.architecture.hidden not in ((), (1,)):
-            return Answer(
-                f"formulation='cones' accepts hidden=(1,) or (); got hidden={problem.architecture.hidden}. "
-                f"Use formulation='sat'."
-            )
-        answer = accepts_correct_sets(problem, self.name)
-        if answer and not problem.is_plain:
-            return Answer("formulation='cones' accepts no limits on errors. Use formulation='one_neuron'.")
-        if answer and dimension(problem.dataset, MOST_DIMENSIONS + 1) > MOST_DIMENSIONS:
-            return Answer(
-                f"formulation='cones' accepts up to {MOST_DIMENSIONS} features, not counting those that follow from "
-                f"others; got {problem.dataset.n_features}. Use formulation='one_neuron'."
-            )
-        return answer
+    most_dimensions = MOST_DIMENSIONS
 
     def reason(self, problem: Problem) -> str:
         return f"with {dimension(problem.dataset, MOST_DIMENSIONS)} dimensions cones of neurons are soon small enough"
 
-    def moves_before(self, problem: Problem) -> int:
-        """Cones find good neurons on their own."""
-        return _MOVES
-
-    def seconds_left(self, host: Host) -> float | None:
-        climb: _Climb | None = host.kept.get(self.name)
-        return None if climb is None else climb.seconds_left
-
-    def work(self, host: Host, offer: Offer) -> None:
-        """Continue where the last turn ended, unless the best loss has too many units by now."""
-        climb: _Climb | None = host.kept.get(self.name)
-        if climb is None or not climb.units.are_fine_for(host.loss):
-            units = Units.of(host.problem, host.loss)
-            if units is None:
-                return
-            climb = host.kept[self.name] = _Climb(host, units)
-        climb.work(offer)
-
-
-class _Climb:
-    """Targets of one problem, in units of the row weights without what equal rows cost."""
-
-    def __init__(self, host: Host, units: Units) -> None:
-        self.host, self.problem, self.units = host, host.problem, units
-        data = host.problem.dataset
-        self.rows = MergedRows.of(data, units.integers, 1)
-        self.vectors = vectors_of(integer_rows(data.X[self.rows.numbers]), self.rows.on)
-        self.oracle = Oracle(data.X, np.asarray(data.y == 1), host.seed)
-        self.fan = Fan.of(self.vectors)
-        self.known, self.n_cones, self.seconds = Known(), 0, 0.0
-        self.pace = Pace(_GROWTH / max(1.0, float(self.rows.units.mean())))
-        self.search: ConeSearch | None = None  # of the present target
-
-    @property
-    def last(self) -> int:
-        """The target that proves the best loss."""
-        return self.units.below(self.host.loss) + 1 - self.rows.lost
-
-    @property
-    def seconds_left(self) -> float:
-        """Until the last target is proven, as the targets so far suggest."""
-        cones = self.n_cones + (0 if self.search is None else self.search.n_cones)
-        return math.inf if not cones else self.pace.cones_for(self.last) * self.seconds / cones
-
-    def work(self, offer: Offer) -> None:
-        begin, host = self.host.budget.elapsed, self.host
-        try:
-            while not host.is_over and self.last > 0 and self.rows.units.any():
-                if self.search is None:
-                    target = self.pace.next_target(self.last)
-                    self.search = ConeSearch(self.vectors, self.rows.units, target, self.known, fan=self.fan)
-                if not self._continue(self.search, offer):
-                    return
-                self.search = None
-        finally:
-            self.seconds += host.budget.elapsed - begin
-        if not host.is_over:
-            self._raise_bound(min(self.last, 0))  # equal rows cost as much
-
-    def _continue(self, search: ConeSearch, offer: Offer) -> bool:
-        """Work until the target of a search is proven; whether there is a larger one to prove."""
-        before = search.target
-        while not search.is_proven:
-            before, search.target = min(before, self.last), min(search.target, self.last)
-            if self.host.is_over or search.is_stuck:
-                return False
-            right = search.advance(self.host.must_stop)
-            if right is not None:
-                self._offer(right, offer)
-        self.n_cones += search.n_cones
-        self.pace.add(search.target, search.n_cones)
-        self._raise_bound(search.target)
-        # A target that fell below the best loss is that of a neuron which floats cannot represent.
-        return before <= search.target < self.last
-
-    def _offer(self, right: Bools, offer: Offer) -> None:
-        """Offer the neuron of rows that seem to be right together."""
-        answer = self.oracle.ask(self.rows.numbers[right], self.host.must_stop)
-        if isinstance(answer, Neuron):
-            offer(network_of(self.problem, gates(1)[0], [answer]))
-
-    def _raise_bound(self, target: int) -> None:
-        loss = self.units.loss_of(target + self.rows.lost, self.host.loss)
-        self.host.raise_bound(Bound(loss, evidence=OfCones(self.n_cones)))
-
-
-class Pace:
-    """How fast the work grows with the target: the logarithm of it is taken to be linear."""
-
-    def __init__(self, growth: float) -> None:
-        self.growth, self.total = growth, 0
-        self.reached: list[tuple[int, int]] = []  # targets, and the cones that they took
-
-    def add(self, target: int, n_cones: int) -> None:
-        self.total += n_cones
-        if self.reached:
-            before, n_before = self.reached[-1]
-            if target > before:
-                measured = math.log(max(1.0, n_cones / n_before)) / (target - before)
-                self.growth = min(max(measured, self.growth / 4), self.growth * 4)
-        self.reached.append((target, n_cones))
-
-    def cones_for(self, target: int) -> float:
-        """About how many cones a target takes."""
-        reached, n_cones = self.reached[-1] if self.reached else (0, 1)
-        return n_cones * math.exp(min(self.growth * (target - reached), _MOST_GROWTH))
-
-    def next_target(self, last: int) -> int:
-        """The last one if it is near; otherwise one that takes not much longer than all so far."""
-        if not self.reached:
-            return max(1, math.ceil(_FIRST * last))
-        if self.cones_for(last) <= _LAST * self.total:
-            return last
-        target, n_cones = self.reached[-1]
-        return min(last, target + max(1, int(math.log(_NEXT * self.total / n_cones) / self.growth)))
-
-
-def middle_of(points: Vectors) -> list[int]:
-    return [(min(column) + max(column)) // 2 for column in zip(*points, strict=True)]
-
-
-def vectors_of(points: Vectors, on: Bools) -> Vectors:
-    """±(x, 1) of points with integers as coordinates, from the middle of them."""
-    middle, signs = middle_of(points), np.where(on, 1, -1).tolist()
-    return [
-        [*(sign * (value - centre) for value, centre in zip(point, middle, strict=True)), sign]
-        for point, sign in zip(points, signs, strict=True)
-    ]
+    @staticmethod
+    def searches(vectors: Vectors, weights: Ints) -> Callable[[int], Search]:
+        known, fan = Known(), Fan.of(vectors)
+        return lambda target: ConeSearch(vectors, weights, target, known, fan=fan)

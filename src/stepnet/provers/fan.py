@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from stepnet.model.arithmetic import Floats
+from stepnet.model.arithmetic import Bools, Floats
 from stepnet.provers.correct_sets import independent_axes
 
 _BITS = 20  # of the coordinates of a ray
@@ -31,6 +31,13 @@ class Fan:
     rays: Vectors  # on these axes
     products: Vectors  # row, ray
     values: Floats  # ray, row
+
+    def right_at(self, shares: Sequence[float]) -> Bools:
+        """The rows that a sum of rays gets right, in exact arithmetic."""
+        ratios = [value.as_integer_ratio() for value in shares]
+        common = max(denominator for _, denominator in ratios)
+        integers = [numerator * (common // denominator) for numerator, denominator in ratios]
+        return np.array([sum(map(int.__mul__, row, integers)) > 0 for row in self.products])
 
     @classmethod
     def of(cls, vectors: Vectors) -> Fan:
@@ -131,3 +138,16 @@ def _simplex(n: int) -> Floats:
     corners = np.eye(n + 1) - 1.0 / (n + 1)
     basis = np.linalg.qr(corners[:, :n])[0]
     return np.asarray(corners[:n] @ basis)
+
+
+def middle_of(points: Vectors) -> list[int]:
+    return [(min(column) + max(column)) // 2 for column in zip(*points, strict=True)]
+
+
+def vectors_of(points: Vectors, on: Bools) -> Vectors:
+    """±(x, 1) of points with integers as coordinates, from the middle of them."""
+    middle, signs = middle_of(points), np.where(on, 1, -1).tolist()
+    return [
+        [*(sign * (value - centre) for value, centre in zip(point, middle, strict=True)), sign]
+        for point, sign in zip(points, signs, strict=True)
+    ]
