@@ -47,7 +47,7 @@ def disagreements(problem, *, with_gates: bool) -> list[str]:
     data, hidden = problem.dataset, problem.architecture.hidden
     best = brute_force.best_loss(data.X, data.y, hidden, "neuron", data.weights)
     wrong = []
-    for name in ("cells", "cones", "sat", "one_neuron") if hidden == (1,) else ("cells", "sat"):
+    for name in ("cells", "branches", "cones", "sat", "one_neuron") if hidden == (1,) else ("cells", "sat"):
         method = Exact(formulation=name, free_bounds=False, search_share=0)
         certificate, _ = solve(problem, method, time_limit=60)
         is_best = math.isclose(certificate.loss, best, rel_tol=1e-12) and certificate.bound >= best * (1 - 1e-9)

@@ -12,8 +12,8 @@ from stepnet.methods.exact import Exact
 from stepnet.methods.run import Run
 from stepnet.proof_files.cone_files import _tree
 from stepnet.proof_files.cone_trees import Rows, check_trees
-from stepnet.provers.cone_search import ConeSearch
 from stepnet.provers.climb import Pace
+from stepnet.provers.cone_search import ConeSearch
 from stepnet.provers.cones import Cones
 from stepnet.provers.fan import Fan, middle_of, vectors_of
 from stepnet.provers.oracle import Neuron, Oracle, integer_rows

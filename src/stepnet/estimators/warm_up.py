@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepnet.proof_files.propagation import KERNELS as CHECKS
+from stepnet.provers.branches import Branches
 from stepnet.provers.cells import Cells
 from stepnet.provers.cones import Cones
 from stepnet.provers.oracle import KERNELS as SUBSYSTEMS
@@ -57,7 +58,7 @@ def warm_up(on_group: Callable[[Warmed], None] = lambda group: None) -> tuple[Wa
     tuple of Warmed
         The groups of kernels, in the order in which they became ready.
     """
-    provers = (Cells.kernels, Cones.kernels, SCORECARDS, SUBSYSTEMS, CHECKS)
+    provers = (Cells.kernels, Branches.kernels, Cones.kernels, SCORECARDS, SUBSYSTEMS, CHECKS)
     groups = (search_kernels(), DESCENT, BOOSTING, *provers, search_kernels(_MANY_ROWS))
     warmed, cold = [], []
     for group in groups:

@@ -105,8 +105,9 @@ class BranchSearch:
             self.tree.learn(np.array(clause[0]), np.array(clause[1]))
 
     def _clause(self, rows: tuple[int, ...], sides: tuple[int, ...], should_stop: Callable[[], bool]) -> Signed | None:
-        signed = [[side * value for value in self.fan.products[row][:-1]] for row, side in zip(rows, sides, strict=True)]
-        multipliers = null_vector(signed, should_stop)
+        signed = zip(rows, sides, strict=True)
+        columns = [[side * value for value in self.fan.products[row][:-1]] for row, side in signed]
+        multipliers = null_vector(columns, should_stop)
         if multipliers is None:
             return None
         needed = [(row, side) for row, side, value in zip(rows, sides, multipliers, strict=True) if value]

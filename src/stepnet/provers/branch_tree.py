@@ -1,13 +1,13 @@
 """Branch tree: branch and bound over which rows a neuron gets right, depth first, in turns.
 
-A neuron is a ray x = (w, -t), and row i is right where a_i·x > 0, a_i = ±(x_i, 1). Taking sides on some rows leaves a cone
-of neurons. Rows S of which none is taken, with sides R that are right and W that are wrong, are a *clause* if
+A neuron is a ray x = (w, -t), and row i is right where a_i·x > 0, a_i = ±(x_i, 1). Taking sides on some rows leaves a
+cone of neurons. Rows S on which none is taken, rows R that are right and rows W that are wrong are a *clause* if
 
     Σ_{S, R} l_i a_i = Σ_W l_i a_i   for some l >= 0 that are not all 0 on S and R:
 
-then no neuron of the cone gets all rows of S right. Disjoint clauses (of any weights: each clause is paid by its rows
-together, as long as none pays more than its weight) say what a cone loses at least besides the rows that are wrong by
-choice. The clauses of all cones are kept: one holds wherever its sides are taken, so few new ones are needed.
+then no neuron of the cone gets all rows of S right. Each clause is paid for by its rows S, the same amount by each, and
+no row pays more than its weight: the sum of all amounts is lost besides the rows that are wrong by choice. The clauses
+of all cones are kept, since one holds wherever the sides of R and W are taken (R may be open): few new ones are needed.
 
 The row to branch on is the one that is wrong by most for the neuron of the rows that the clauses leave over: where it
 must be right, that neuron must move far; where it is wrong, it is paid for.
@@ -49,7 +49,8 @@ class Clauses(NamedTuple):
     @classmethod
     def of(cls, n_rows: int, n_coordinates: int) -> Clauses:
         shape = (max(_FEWEST_CLAUSES, n_rows), n_coordinates + 1)
-        return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape[0], np.int64), np.zeros(2, np.int64))
+        rows, sides = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        return cls(rows, sides, np.zeros(shape[0], np.int64), np.zeros(2, np.int64))
 
 
 class BranchTree(NamedTuple):
@@ -116,7 +117,7 @@ def advance(tree: Any, weights: Any, target: int, most: int) -> int:
             answer, n_asked = _bound(tree, weights, need, is_quiet, work, most // (_STEPS * m * n))
             spent += n_asked * _STEPS * m * n
         spent += 10 * len(tree.clauses.sizes) + 10 * m
-        if answer == BETTER or answer == DOUBTFUL or answer == PAUSED:
+        if answer in (BETTER, DOUBTFUL, PAUSED):
             counters[IS_QUIET] = is_quiet
             return int(answer)
         row = _most_wrong(tree, work) if answer == _OPEN else -1

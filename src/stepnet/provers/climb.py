@@ -10,6 +10,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
+
 from stepnet.bounds.bound import Bound
 from stepnet.bounds.evidence import OfCones
 from stepnet.errors import Answer
