@@ -1,12 +1,12 @@
 """Cones: what they prove holds, in rationals too; targets climb; turns continue where the last one ended."""
 
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
 
 from conftest import make_problem, solve
+from few_rows import least_loss, noisy, rows_of
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
 from stepnet.methods.run import Run
@@ -16,36 +16,8 @@ from stepnet.provers.climb import Pace
 from stepnet.provers.cone_search import ConeSearch
 from stepnet.provers.cones import Cones
 from stepnet.provers.fan import Fan, middle_of, vectors_of
-from stepnet.provers.oracle import Neuron, Oracle, integer_rows
+from stepnet.provers.oracle import integer_rows
 from stepnet.runtime.limits import Budget
-
-KINDS = ("floats", "grid", "eighths", "bits", "on a line")
-
-
-def rows_of(seed, n_rows=9, base=8.0):
-    """Few rows of one to three features, many of them degenerate; whole weights."""
-    rng = np.random.default_rng(seed)
-    n, kind = int(rng.integers(1, 4)), KINDS[seed % len(KINDS)]
-    X = {
-        "floats": rng.normal(size=(n_rows, n)),
-        "grid": rng.integers(-1, 2, (n_rows, n)),
-        "eighths": rng.integers(0, 4, (n_rows, n)) / 8,
-        "bits": rng.integers(0, 2, (n_rows, n)),
-        "on a line": np.outer(rng.integers(-3, 4, n_rows), rng.integers(1, 3, n)) / 8 + (rng.random((n_rows, n)) < 0.2),
-    }[kind].astype(float)
-    _, first = np.unique(X, axis=0, return_index=True)
-    X = X[np.sort(first)] * base ** rng.integers(-6, 7, n)
-    return X, rng.random(len(X)) < 0.5, rng.integers(1, 4, len(X))
-
-
-def least_loss(X, on, weights):
-    """By asking about every set of rows, in exact arithmetic."""
-    oracle, best = Oracle(X, on), int(weights.sum())
-    for bits in product([False, True], repeat=len(X)):
-        lost = int(weights[~np.array(bits)].sum())
-        if lost < best and isinstance(oracle.ask(np.flatnonzero(bits)), Neuron):
-            best = lost
-    return best
 
 
 def proven(X, on, weights, target, **options):
@@ -107,12 +79,6 @@ def test_rays_surround_all_neurons_and_values_are_rounded_once(seed):
         assert all(
             abs(Fraction(a, scale) - Fraction(b)) <= Fraction(1, 2**53) for a, b in zip(row, values, strict=True)
         )
-
-
-def noisy(m=60, n=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, n))
-    return X, (X @ rng.normal(size=n) + 0.8 * rng.normal(size=m) > 0).astype(int)
 
 
 def test_bounds_climb_to_the_optimum():

@@ -83,31 +83,28 @@ class BranchSearch:
             self.target = min(self.target, loss)
             return None if counters[IS_QUIET] else right
         if status == DOUBTFUL:
-            self._prove(self.tree.found_rows[: counters[N_FOUND]], should_stop)
+            self._prove(self.tree.found_rows[: counters[N_FOUND]])
         return self._decide(should_stop) if status == FULL else None
 
-    def _prove(self, rows: Ints, should_stop: Callable[[], bool]) -> None:
+    def _prove(self, rows: Ints) -> None:
         """Learn a clause of these rows if there is one, in rationals; otherwise the cone does without it."""
         rows = np.sort(rows)
         sides = np.where(self.tree.sides[rows] < 0, -1, 1)
         key = tuple(rows.tolist()), tuple(sides.tolist())
         if key not in self.learned.answers:
-            answer = self._clause(*key, should_stop)
-            if should_stop():
-                return
             if len(self.learned.answers) >= _MOST_KNOWN:
                 self.learned.answers.clear()
-            self.learned.answers[key] = answer
+            self.learned.answers[key] = self._clause(*key)
         clause = self.learned.answers[key]
         if clause is None:
             self.tree.counters[IS_QUIET] = 1
         else:
             self.tree.learn(np.array(clause[0]), np.array(clause[1]))
 
-    def _clause(self, rows: tuple[int, ...], sides: tuple[int, ...], should_stop: Callable[[], bool]) -> Signed | None:
+    def _clause(self, rows: tuple[int, ...], sides: tuple[int, ...]) -> Signed | None:
         signed = zip(rows, sides, strict=True)
         columns = [[side * value for value in self.fan.products[row][:-1]] for row, side in signed]
-        multipliers = null_vector(columns, should_stop)
+        multipliers = null_vector(columns)
         if multipliers is None:
             return None
         needed = [(row, side) for row, side, value in zip(rows, sides, multipliers, strict=True) if value]

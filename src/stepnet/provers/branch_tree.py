@@ -32,7 +32,7 @@ DEPTH, N_CONES, IS_QUIET, IS_EMPTY, LOST, N_FOUND = 0, 1, 2, 3, 4, 5  # places o
 _COUNT, _NEXT = 0, 1  # of the clauses
 _FEWEST_CLAUSES = 400  # that are kept; as many as rows if these are more
 _NEAR = 1e-14  # squared distance to 0 below which rows may be a clause
-_RIGHT = 1e-9  # value of a row that seems to be right
+_RIGHT = 1e-12  # value of a row that seems to be right, relative to the neuron's length
 _TINY = 1e-13  # a pivot
 _ROUNDING = 2.0**-52
 _STEPS = 20  # through all columns, to find a clause
@@ -90,7 +90,7 @@ class BranchTree(NamedTuple):
 class _Work(NamedTuple):
     """Room for one cone."""
 
-    columns: Floats  # taken rows first, each with its side; the last coordinate is 1 where a row must be right
+    columns: Floats  # coordinate, column: rows with their sides, taken ones first; at last 1 where one must be right
     rows: Ints  # of the columns
     left: Ints  # of the weight of each row
     fewest: Ints  # how many rows pay with it for a clause, at the least; 0: it pays for none
@@ -104,7 +104,7 @@ def advance(tree: Any, weights: Any, target: int, most: int) -> int:
     """Continue for about ``most`` operations; neurons that lose at least ``target`` are pruned. How the turn ended."""
     m, n = tree.values.shape
     work = _Work(
-        np.empty((m, n + 1)), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m),
+        np.empty((n + 1, m)), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m),
         np.empty(len(tree.clauses.sizes), np.int64), np.empty(len(tree.clauses.sizes), np.int64),
     )  # fmt: skip
     counters, spent = tree.counters, 0
@@ -186,7 +186,7 @@ def _bound(tree: Any, weights: Any, need: int, is_quiet: bool, work: Any, most: 
     n_asked = 0
     while True:
         n_asked += 1
-        distance, chosen, difference = nearest(work.columns, size, n_taken, 1.0)
+        distance, chosen, difference = nearest(work.columns, size, n_taken)
         if distance > _NEAR:
             break
         if not _is_certain(tree, work, chosen):
@@ -206,13 +206,10 @@ def _bound(tree: Any, weights: Any, need: int, is_quiet: bool, work: Any, most: 
         size = _leave_out_paid(work, size, n_taken)
         if n_asked > most:
             return PAUSED, n_asked
-    loss = 0
+    work.at[:] = -np.dot(tree.values, difference[:-1])
+    loss, low = 0, _RIGHT * np.sqrt(np.sum(difference[:-1] ** 2))
     for i in range(len(tree.sides)):
-        value = 0.0
-        for q in range(tree.values.shape[1]):
-            value -= tree.values[i, q] * difference[q]
-        work.at[i] = value
-        loss += weights[i] if value <= _RIGHT else 0
+        loss += weights[i] if work.at[i] <= low else 0
     if not is_quiet and loss < need + tree.counters[LOST]:
         tree.found_point[:] = -difference[:-1]
         return BETTER, n_asked
@@ -279,8 +276,8 @@ def _fill(tree: Any, work: Any) -> Any:
             if (side == 0) == is_free and not (is_free and work.left[i] == 0):
                 sign = -1.0 if side < 0 else 1.0
                 for q in range(n):
-                    work.columns[size, q] = sign * tree.values[i, q]
-                work.columns[size, n] = 0.0 if side < 0 else 1.0
+                    work.columns[q, size] = sign * tree.values[i, q]
+                work.columns[n, size] = 0.0 if side < 0 else 1.0
                 work.rows[size] = i
                 size += 1
         if not is_free:
@@ -295,7 +292,8 @@ def _leave_out_paid(work: Any, size: int, n_taken: int) -> int:
     for c in range(n_taken, size):
         if work.left[work.rows[c]] > 0:
             work.rows[kept] = work.rows[c]
-            work.columns[kept] = work.columns[c]
+            for q in range(len(work.columns)):
+                work.columns[q, kept] = work.columns[q, c]
             kept += 1
     return kept
 
@@ -333,12 +331,12 @@ def _is_certain(tree: Any, work: Any, chosen: Any) -> bool:
     B has an inverse and l = inverse(B) (0, 1) differs from l~ by at most e / (1 - e) · max |l~|, since
     l~ - l = (R B - I) l. Each coordinate of B and each product carries an error of some units of rounding.
     """
-    n = work.columns.shape[1]
+    n = len(work.columns)
     if len(chosen) < n:
         return False
     matrix, is_strict = np.empty((n, n)), False
     for j in range(n):
-        matrix[:, j] = work.columns[chosen[j]]
+        matrix[:, j] = work.columns[:, chosen[j]]
         is_strict |= matrix[n - 1, j] > 0
         matrix[n - 1, j] = 1.0
     if not is_strict:

@@ -37,6 +37,7 @@ class Branches(Climbing):
 
     name = "branches"
     kernels = Compiling("branches", _compile, __name__, advance)
+    dives = True
     most_dimensions = MOST_DIMENSIONS
 
     def reason(self, problem: Problem) -> str:

@@ -27,6 +27,7 @@ _FIRST = 0.3  # of the best loss: the first target
 _GROWTH = 0.2  # of the logarithm of the time, per row of average weight, until it is known
 _MOST_GROWTH = 100.0
 _MOVES = 2_000  # of a local search before
+_FEWEST, _LONGER = 1000, 2  # cones of a dive without a better neuron: at least, and times those before
 _NEXT, _LAST = 2.0, 6.0  # times what was spent so far, for the next target, or for the last one
 
 
@@ -54,6 +55,7 @@ class Climbing(Prover):
     """One neuron by a branch and bound that climbs from target to target, and resumes."""
 
     resumes = True
+    dives = False  # whether the first cones of a search are near good neurons
     most_dimensions: int
 
     @staticmethod
@@ -93,14 +95,14 @@ class Climbing(Prover):
             units = Units.of(host.problem, host.loss)
             if units is None:
                 return
-            climb = host.kept[self.name] = Climb(host, units, self.searches)
+            climb = host.kept[self.name] = Climb(host, units, self.searches, dives=self.dives)
         climb.work(offer)
 
 
 class Climb:
     """Targets of one problem, in units of the row weights without what equal rows cost."""
 
-    def __init__(self, host: Host, units: Units, searches: Searches) -> None:
+    def __init__(self, host: Host, units: Units, searches: Searches, *, dives: bool) -> None:
         self.host, self.problem, self.units = host, host.problem, units
         data = host.problem.dataset
         self.rows = MergedRows.of(data, units.integers, 1)
@@ -109,6 +111,8 @@ class Climb:
         self.n_cones, self.seconds = 0, 0.0
         self.pace = Pace(_GROWTH / max(1.0, float(self.rows.units.mean())))
         self.search: Search | None = None  # of the present target
+        self.is_diving, self.patience = dives, _FEWEST
+        self.unasked: Bools | None = None  # rows for which there was no time to ask for a neuron
 
     @property
     def last(self) -> int:
@@ -123,8 +127,14 @@ class Climb:
 
     def work(self, offer: Offer) -> None:
         begin, host = self.host.budget.elapsed, self.host
+        right, self.unasked = self.unasked, None
+        if right is not None:
+            self._offer(right, offer)
         try:
             while not host.is_over and self.last > 0 and self.rows.units.any():
+                if self.is_diving:
+                    self._dive(offer)
+                    continue
                 if self.search is None:
                     self.search = self._begin(self.pace.next_target(self.last))
                 if not self._continue(self.search, offer):
@@ -134,6 +144,20 @@ class Climb:
             self.seconds += host.budget.elapsed - begin
         if not host.is_over:
             self._raise_bound(min(self.last, 0))  # equal rows cost as much
+
+    def _dive(self, offer: Offer) -> None:
+        """Look for better neurons below the best loss, as long as some are found: they make all targets smaller."""
+        search = self.search = self.search or self._begin(self.last)
+        while not search.is_proven and search.n_cones < self.patience:
+            if self.host.is_over:
+                return
+            right = search.advance(self.host.must_stop)
+            if right is not None:
+                self._offer(right, offer)
+                self.patience = max(_FEWEST, _LONGER * search.n_cones)
+        self.is_diving, self.search = False, None
+        if search.is_proven:
+            self._continue(search, offer)
 
     def _continue(self, search: Search, offer: Offer) -> bool:
         """Work until the target of a search is proven; whether there is a larger one to prove."""
@@ -156,6 +180,8 @@ class Climb:
         answer = self.oracle.ask(self.rows.numbers[right], self.host.must_stop)
         if isinstance(answer, Neuron):
             offer(network_of(self.problem, gates(1)[0], [answer]))
+        elif self.host.must_stop():
+            self.unasked = right  # the target has fallen to its loss already
 
     def _raise_bound(self, target: int) -> None:
         loss = self.units.loss_of(target + self.rows.lost, self.host.loss)

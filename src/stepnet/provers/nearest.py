@@ -16,13 +16,12 @@ _MET = 1e-18  # squared distance of 0
 
 
 @kernel(error_model="numpy")
-def nearest(columns: Any, n_columns: int, n_first: int, share: float) -> Any:
+def nearest(columns: Any, n_columns: int, n_first: int) -> Any:
     """Squared distance, the columns of the point, and the difference to it.
 
-    Columns are the first rows of ``columns``; the first few of them enter before others do. Of the others that lead
-    nearer, one whose slope is at least a ``share`` of the best is chosen at random; the steepest, if that is 1.
+    Of the columns the first few enter before others do. Of those that lead nearer, the steepest enters.
     """
-    n = columns.shape[1]
+    n = len(columns)
     passive, shares = np.empty(n + 1, np.int64), np.zeros(n + 1)
     is_passive, slopes = np.zeros(n_columns, np.bool_), np.empty(n_columns)
     basis, triangle = np.empty((n + 1, n)), np.zeros((n + 1, n + 1))
@@ -30,9 +29,9 @@ def nearest(columns: Any, n_columns: int, n_first: int, share: float) -> Any:
     difference[n - 1] = 1.0
     size, n_valid = 0, 0
     for _ in range(_STEPS * n):
-        entering = _steepest(columns, 0, n_first, is_passive, difference, slopes, 1.0)
+        entering = _steepest(columns, 0, n_first, is_passive, difference, slopes)
         if entering < 0:
-            entering = _steepest(columns, n_first, n_columns, is_passive, difference, slopes, share)
+            entering = _steepest(columns, n_first, n_columns, is_passive, difference, slopes)
         if entering < 0:
             break
         is_passive[entering] = True
@@ -56,25 +55,17 @@ def nearest(columns: Any, n_columns: int, n_first: int, share: float) -> Any:
 
 
 @kernel(error_model="numpy")
-def _steepest(
-    columns: Any, begin: int, end: int, is_passive: Any, difference: Any, slopes: Any, share: float
-) -> int:  # fmt: skip
-    """The column that leads nearer, or one of them; -1 if there is none."""
-    best, entering, n_good = _SLOPE, -1, 0
-    for c in range(begin, end):
-        slope = 0.0
-        if not is_passive[c]:
-            for q in range(len(difference)):
-                slope += columns[c, q] * difference[q]
-        slopes[c] = slope
-        if slope > best:
-            best, entering = slope, c
-    if share < 1.0:
+def _steepest(columns: Any, begin: int, end: int, is_passive: Any, difference: Any, slopes: Any) -> int:
+    """The column that leads nearer by most; -1 if none does."""
+    best, entering = _SLOPE, -1
+    slopes[begin:end] = 0.0
+    for q in range(len(difference)):
+        along = difference[q]
         for c in range(begin, end):
-            if slopes[c] > _SLOPE and slopes[c] >= share * best:
-                n_good += 1
-                if np.random.random() * n_good < 1.0:
-                    entering = c
+            slopes[c] += columns[q, c] * along
+    for c in range(begin, end):
+        if slopes[c] > best and not is_passive[c]:
+            best, entering = slopes[c], c
     return entering
 
 
@@ -84,13 +75,13 @@ def _extend(columns: Any, passive: Any, size: int, n_valid: int, basis: Any, tri
 
     How many there are now, and whether the next one depends on them.
     """
-    n = columns.shape[1]
+    n = len(columns)
     for j in range(n_valid, size):
         length = 0.0
         for i in range(size):
             triangle[i, j] = 0.0
         for q in range(n):
-            basis[j, q] = columns[passive[j], q]
+            basis[j, q] = columns[q, passive[j]]
             length += basis[j, q] ** 2
         for _ in range(2):
             for i in range(j):
@@ -147,6 +138,6 @@ def _difference(columns: Any, passive: Any, shares: Any, size: int, difference: 
     for q in range(n):
         difference[q] = 1.0 if q == n - 1 else 0.0
         for j in range(size):
-            difference[q] -= shares[j] * columns[passive[j], q]
+            difference[q] -= shares[j] * columns[q, passive[j]]
         distance += difference[q] ** 2
     return distance
