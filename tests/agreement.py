@@ -48,7 +48,7 @@ def disagreements(problem, *, with_gates: bool) -> list[str]:
     data = problem.dataset
     best = brute_force.best_loss(data.X, data.y, problem.architecture.hidden, "neuron", data.weights)
     wrong = []
-    for name in ("cells", "cones", "sat", "one_neuron"):
+    for name in ("cells", "branches", "cones", "sat", "one_neuron"):
         if not PROVERS[name].accepts(problem):
             continue
         method = Exact(formulation=name, free_bounds=False, search_share=0)

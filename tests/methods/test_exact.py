@@ -210,7 +210,7 @@ def first_way(problem, solver="auto"):
 
 
 def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named():
-    ways = [((1,), "auto", "cones"), ((), "auto", "cones"), ((2,), "auto", "sat"), ((6,), "auto", "tight")]
+    ways = [((1,), "auto", "branches"), ((), "auto", "branches"), ((2,), "auto", "sat"), ((6,), "auto", "tight")]
     for hidden, solver, name in [*ways, ((2,), "highs", "gates"), ((2, 2), "auto", "tight")]:
         assert first_way(wide_problem(hidden), solver) == name
     for hidden, name in [((), "cells"), ((3,), "cells"), ((5,), "cells"), ((6,), "tight")]:
@@ -226,8 +226,8 @@ def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named
     [
         (wide_problem((1,), n_features=2), "cells: through 2 of 40 points there are only 780 hyperplanes"),
         (wide_problem((2,)), "sat: the output of 2 neurons is one of 2 gates"),
-        (wide_problem((1,)), "cones: with 6 dimensions cones of neurons are soon small enough"),
-        (wide_problem((1,), n_features=9), "one_neuron: for a single neuron a set cover is easier than clauses"),
+        (wide_problem((1,)), "branches: taking sides on few rows decides a single neuron"),
+        (wide_problem((1,), n_features=9), "branches: taking sides on few rows decides a single neuron"),
         (wide_problem((2,), "layer"), "sat without the restrictions: the output of 2 neurons is one of 2 gates"),
         (wide_problem((6,), n_features=2), "tight: formulation='sat' accepts one hidden layer of up to 5 neurons"),
     ],

@@ -179,7 +179,8 @@ def test_what_is_free_already_has_no_free_problem(kind):
 def test_programs_get_what_the_free_problem_leaves():
     plan = Exact().plan(restricted("integers", 0))
     assert [(way.name, way.is_free) for way in plan.ways] == [
-        ("cells", True), ("cones", True), ("one_neuron", True), ("tight", False), ("cones", True), ("one_neuron", True),
+        ("cells", True), ("branches", True), ("one_neuron", True), ("tight", False), ("branches", True),
+        ("one_neuron", True),
     ]  # fmt: skip
     assert plan.own.name == "tight"
     assert "  3. cells without the restrictions: " in str(plan)

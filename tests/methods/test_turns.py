@@ -114,7 +114,7 @@ def test_a_single_neuron_of_few_dimensions_is_planned_in_turns():
     wide, labels = RNG.normal(size=(150, 5)), RNG.integers(0, 2, 150)
     ways, _ = ways_of("auto", make_problem(wide, labels, (1,)))
     names = [way.name for way in ways if way.takes_turns]
-    assert names[0] == "cones"
+    assert names[0] == "branches"
     assert "one_neuron" in names
     assert not any(way.takes_turns for way in Prove().plan(make_problem(wide, labels, (2,))).ways)
 

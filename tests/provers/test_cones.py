@@ -1,13 +1,12 @@
 """Cones: what they prove holds, in rationals too; targets climb; turns continue where the last one ended."""
 
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
 
-from cone_rows import noisy, rows_of
 from conftest import make_problem, solve
+from few_rows import least_loss, noisy, rows_of
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
 from stepnet.methods.run import Run
@@ -15,20 +14,10 @@ from stepnet.proof_files.cone_files import _tree
 from stepnet.proof_files.cone_trees import Rows, check_trees
 from stepnet.provers.climb import Pace
 from stepnet.provers.cone_search import ConeSearch
-from stepnet.provers.cones import Cones, middle_of, vectors_of
-from stepnet.provers.fan import Fan
-from stepnet.provers.oracle import Neuron, Oracle, integer_rows
+from stepnet.provers.cones import Cones
+from stepnet.provers.fan import Fan, middle_of, vectors_of
+from stepnet.provers.oracle import integer_rows
 from stepnet.runtime.limits import Budget
-
-
-def least_loss(X, on, weights):
-    """By asking about every set of rows, in exact arithmetic."""
-    oracle, best = Oracle(X, on), int(weights.sum())
-    for bits in product([False, True], repeat=len(X)):
-        lost = int(weights[~np.array(bits)].sum())
-        if lost < best and isinstance(oracle.ask(np.flatnonzero(bits)), Neuron):
-            best = lost
-    return best
 
 
 def proven(X, on, weights, target, **options):

@@ -5,13 +5,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cone_rows import noisy, rows_of
 from conftest import make_problem, solve
+from few_rows import noisy, rows_of
 from pair_referee import Referee
 from stepnet.methods.begin import begin
 from stepnet.methods.exact import Exact
 from stepnet.methods.run import Run
-from stepnet.provers.cones import Cones, vectors_of
+from stepnet.provers.cones import Cones
+from stepnet.provers.fan import vectors_of
 from stepnet.provers.flats import Flats
 from stepnet.provers.oracle import Neuron, Oracle, integer_rows
 from stepnet.provers.pair_search import GateSearch

@@ -12,6 +12,7 @@ from pathlib import Path
 from stepnet.proof_files.bit_sets import KERNELS as ENUMERATIONS
 from stepnet.proof_files.propagation import KERNELS as CHECKS
 from stepnet.proof_files.score_boxes import KERNELS as SCORE_BOXES
+from stepnet.provers.branches import Branches
 from stepnet.provers.cells import Cells
 from stepnet.provers.cones import Cones
 from stepnet.provers.oracle import KERNELS as SUBSYSTEMS
@@ -59,8 +60,8 @@ def warm_up(on_group: Callable[[Warmed], None] = lambda group: None) -> tuple[Wa
     tuple of Warmed
         The groups of kernels, in the order in which they became ready.
     """
-    cones = (Cones.kernels, Cones.pair_kernels)
-    provers = (Cells.kernels, *cones, SCORECARDS, SUBSYSTEMS, CHECKS, ENUMERATIONS, SCORE_BOXES)
+    rays = (Branches.kernels, Cones.kernels, Cones.pair_kernels)
+    provers = (Cells.kernels, *rays, SCORECARDS, SUBSYSTEMS, CHECKS, ENUMERATIONS, SCORE_BOXES)
     groups = (search_kernels(), DESCENT, BOOSTING, *provers, search_kernels(_MANY_ROWS))
     warmed, cold = [], []
     for group in groups:

@@ -20,7 +20,8 @@ from stepnet.proof_files.cone_trees import Rows, Tree, check_trees
 from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task
 from stepnet.proof_files.question import CheckError, Watch
 from stepnet.provers.cone_search import ConeSearch, Known
-from stepnet.provers.cones import MOST_DIMENSIONS, Cones, middle_of, vectors_of
+from stepnet.provers.cones import MOST_DIMENSIONS, Cones
+from stepnet.provers.fan import middle_of, vectors_of
 from stepnet.provers.merged_rows import MergedRows, dimension
 from stepnet.provers.oracle import integer_rows
 from stepnet.runtime.limits import Budget

@@ -24,6 +24,7 @@ from stepnet.provers.bits import Words, largest, packed
 from stepnet.provers.choices import best_sets
 from stepnet.provers.clauses import spoilers
 from stepnet.provers.correct_sets import correct_sets
+from stepnet.provers.limits import limits_of
 from stepnet.provers.merged_rows import MergedRows, Units, dimension
 from stepnet.provers.oracle import Neuron, Oracle, integer_rows
 from stepnet.provers.sides import right_sets
@@ -35,7 +36,6 @@ _MOST_BYTES = 1.5e9
 _SECONDS, _SECONDS_PER_POINT = 2e-7, 1.5e-9  # per hyperplane
 _SECONDS_PER_SET = 2e-6
 _MOST_SECONDS = 60.0
-_LIMIT_BITS = 40  # of the sum of the coefficients of a limit
 
 
 def _compile() -> None:
@@ -91,7 +91,8 @@ class Cells(Prover):
     def work(self, host: Host, offer: Offer) -> None:
         problem, data = host.problem, host.problem.dataset
         width = width_of(problem)
-        units, limits = Units.of(problem, host.loss), _limits(problem)
+        units = Units.of(problem, host.loss)
+        limits = [(weight_planes(one.coefficients), one.most) for one in limits_of(problem)]
         if units is None:
             return
         rows = MergedRows.of(data, units.integers, is_limited=bool(limits))
@@ -163,16 +164,6 @@ class Size:
 def _n_alone(gate: Gate) -> int:
     """The number of neurons that spoil rows alone: the more, the sooner bad choices are ruled out."""
     return sum(len(neurons) == 1 for code in (0, 1) for neurons in spoilers(gate, code))
-
-
-def _limits(problem: Problem) -> list[tuple[Words, int]]:
-    """Limits on errors; coefficients of many digits are rounded down, so that no network is ruled out."""
-    limits = []
-    for one in problem.constraints.inequalities:
-        size = sum(map(int, one.coefficients))
-        grain = 1 << max(0, size.bit_length() - _LIMIT_BITS)
-        limits.append((weight_planes((one.coefficients // grain).astype(np.int64)), one.most // grain))
-    return limits
 
 
 def _best(

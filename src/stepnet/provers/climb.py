@@ -18,6 +18,7 @@ from stepnet.provers.merged_rows import MergedRows, Units
 _FIRST = 0.3  # of the best loss: the first target
 _GROWTH = 0.2  # of the logarithm of the time, per row of average weight, until it is known
 _MOST_GROWTH = 100.0
+_FEWEST, _LONGER = 1000, 2  # cones of a dive without a better network: at least, and times those before
 _NEXT, _LAST = 2.0, 6.0  # times what was spent so far, for the next target, or for the last one
 
 
@@ -48,13 +49,18 @@ class Searches(Protocol):
 
 
 class Climb:
-    """Targets of one problem, in units of the row weights without what equal rows cost."""
+    """Targets of one problem, in units of the row weights without what equal rows cost.
 
-    def __init__(self, host: Host, units: Units, rows: MergedRows, searches: Searches) -> None:
+    With ``dives`` the first cones of a search are near good neurons: it begins with a short search below the best loss.
+    """
+
+    def __init__(self, host: Host, units: Units, rows: MergedRows, searches: Searches, *, dives: bool = False) -> None:
         self.host, self.units, self.rows, self.searches = host, units, rows, searches
         self.n_cones, self.seconds = 0, 0.0
         self.pace = Pace(_GROWTH / max(1.0, float(rows.units.mean())))
         self.search: Search | None = None  # of the present target
+        self.is_diving, self.patience = dives, _FEWEST
+        self.unasked: Any = None  # what was found when there was no time to make a network of it
 
     @property
     def last(self) -> int:
@@ -69,8 +75,13 @@ class Climb:
 
     def work(self, offer: Offer) -> None:
         begin, host = self.host.budget.elapsed, self.host
+        found, self.unasked = self.unasked, None
+        self._offer(found, offer)
         try:
             while not host.is_over and self.last > 0 and self.rows.units.any():
+                if self.is_diving:
+                    self._dive(offer)
+                    continue
                 if self.search is None:
                     self.search = self.searches.search(self.pace.next_target(self.last))
                 if not self._continue(self.search, offer):
@@ -81,6 +92,20 @@ class Climb:
         if not host.is_over:
             self._raise_bound(min(self.last, 0))  # equal rows cost as much
 
+    def _dive(self, offer: Offer) -> None:
+        """Look for better networks below the best loss, as long as some are found: they make all targets smaller."""
+        search = self.search = self.search or self.searches.search(self.last)
+        while not search.is_proven and search.n_cones < self.patience:
+            if self.host.is_over:
+                return
+            found = search.advance(self.host.must_stop)
+            if found is not None:
+                self._offer(found, offer)
+                self.patience = max(_FEWEST, _LONGER * search.n_cones)
+        self.is_diving, self.search = False, None
+        if search.is_proven:
+            self._continue(search, offer)
+
     def _continue(self, search: Search, offer: Offer) -> bool:
         """Work until the target of a search is proven; whether there is a larger one to prove."""
         before = search.target
@@ -88,15 +113,20 @@ class Climb:
             before, search.target = min(before, self.last), min(search.target, self.last)
             if self.host.is_over or search.is_stuck:
                 return False
-            found = search.advance(self.host.must_stop)
-            network = None if found is None else self.searches.network(found, self.host.must_stop)
-            if network is not None:
-                offer(network)
+            self._offer(search.advance(self.host.must_stop), offer)
         self.n_cones += search.n_cones
         self.pace.add(search.target, search.n_cones)
         self._raise_bound(search.target)
         # A target that fell below the best loss is that of a neuron which floats cannot represent.
         return before <= search.target < self.last
+
+    def _offer(self, found: Any, offer: Offer) -> None:
+        """Offer the network of what was found, if anything was."""
+        network = None if found is None else self.searches.network(found, self.host.must_stop)
+        if network is not None:
+            offer(network)
+        elif self.host.must_stop():
+            self.unasked = found  # the target has fallen to its loss already
 
     def _raise_bound(self, target: int) -> None:
         loss = self.units.loss_of(target + self.rows.lost, self.host.loss)

@@ -95,7 +95,7 @@ class ConeSearch:
         self.log.turn_if_full()
         self.is_stuck = status == STUCK
         if status == BETTER:
-            right = self.fan.right_at(self.tree.found)
+            right = self.fan.right_at(self.tree.found.tolist())
             loss = int(self.weights[~right].sum())
             counters[IS_QUIET] = loss >= self.target
             self.target = min(self.target, loss)
@@ -132,7 +132,7 @@ class ConeSearch:
                 return None
             if right is not None and few.target < need:
                 self.known.most[key] = few.target
-                everywhere = self.fan.right_at(self.tree.corners[self.tree.counters[TOP] - 1].mean(axis=0))
+                everywhere = self.fan.right_at(self.tree.corners[self.tree.counters[TOP] - 1].mean(axis=0).tolist())
                 everywhere[rows] = right
                 self._settle(everywhere, should_stop)
                 return everywhere

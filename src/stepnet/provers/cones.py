@@ -16,21 +16,21 @@ from stepnet.model.arithmetic import Bools
 from stepnet.model.gates import gates
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.provers.base import Host, Offer, Prover, accepts_correct_sets, network_of, width_of
-from stepnet.provers.climb import Climb
+from stepnet.provers.base import Host, accepts_correct_sets, network_of, width_of
+from stepnet.provers.climb import Searches
+from stepnet.provers.climbing import Climbing, Neurons, OneNeuron
 from stepnet.provers.cone_search import ConeSearch, Known
 from stepnet.provers.cone_tree import advance
-from stepnet.provers.fan import Fan, Vectors
+from stepnet.provers.fan import vectors_of
 from stepnet.provers.flats import Flats
-from stepnet.provers.merged_rows import MergedRows, Units, dimension
-from stepnet.provers.oracle import Neuron, Oracle, integer_rows
+from stepnet.provers.merged_rows import MergedRows, dimension
+from stepnet.provers.oracle import Oracle, integer_rows
 from stepnet.provers.pair_search import GateSearch
 from stepnet.provers.pair_tree import advance_pairs
 from stepnet.runtime.compiling import Compiling
 
 MOST_DIMENSIONS = 7
 MOST_OF_TWO = 4  # for two neurons
-_MOVES = 2_000  # of a local search before
 
 
 def _compile() -> None:
@@ -51,13 +51,12 @@ def _compile_pairs() -> None:
     Oracle(np.array([[0.0], [1.0]]), np.array([True, False])).ask(np.arange(2))
 
 
-class Cones(Prover):
+class Cones(Climbing):
     """One neuron, or two, by branch and bound over cones, for few dimensions."""
 
     name = "cones"
     kernels = Compiling("cones", _compile, __name__, advance)
     pair_kernels = Compiling("pairs of cones", _compile_pairs, __name__, advance_pairs)
-    resumes = True
 
     def kernels_for(self, problem: Problem) -> Compiling:
         return self.kernels if width_of(problem) == 1 else self.pair_kernels
@@ -84,44 +83,11 @@ class Cones(Prover):
         what = "cones of neurons" if width_of(problem) == 1 else "pairs of cones of neurons"
         return f"with {dimension(problem.dataset, MOST_DIMENSIONS)} dimensions {what} are soon small enough"
 
-    def moves_before(self, problem: Problem) -> int:
-        """Cones find good neurons on their own."""
-        return _MOVES
-
-    def seconds_left(self, host: Host) -> float | None:
-        climb: Climb | None = host.kept.get(self.name)
-        return None if climb is None else climb.seconds_left
-
-    def work(self, host: Host, offer: Offer) -> None:
-        """Continue where the last turn ended, unless the best loss has too many units by now."""
-        climb: Climb | None = host.kept.get(self.name)
-        if climb is None or not climb.units.are_fine_for(host.loss):
-            units = Units.of(host.problem, host.loss)
-            if units is None:
-                return
-            rows = MergedRows.of(host.problem.dataset, units.integers)
-            of_width = _OneNeuron if width_of(host.problem) == 1 else _TwoNeurons
-            climb = host.kept[self.name] = Climb(host, units, rows, of_width(host, rows))
-        climb.work(offer)
+    def searches(self, host: Host, rows: MergedRows) -> Searches:
+        return (_OneNeuron if width_of(host.problem) == 1 else _TwoNeurons)(host, rows)
 
 
-class _Neurons:
-    """The rows of a fit for searches, and neurons that get some of them right."""
-
-    def __init__(self, host: Host, rows: MergedRows) -> None:
-        data = host.problem.dataset
-        self.problem, self.rows = host.problem, rows
-        self.vectors = vectors_of(integer_rows(data.X[rows.numbers]), rows.on)
-        self.oracle = Oracle(data.X, np.asarray(data.y == 1), host.seed)
-        self.fan = Fan.of(self.vectors)
-
-    def neuron(self, right: Bools, should_stop: Callable[[], bool]) -> Neuron | None:
-        """A neuron for rows that seem to be right together."""
-        answer = self.oracle.ask(self.rows.numbers[right], should_stop)
-        return answer if isinstance(answer, Neuron) else None
-
-
-class _OneNeuron(_Neurons):
+class _OneNeuron(OneNeuron):
     def __init__(self, host: Host, rows: MergedRows) -> None:
         super().__init__(host, rows)
         self.known = Known()
@@ -129,12 +95,8 @@ class _OneNeuron(_Neurons):
     def search(self, target: int) -> ConeSearch:
         return ConeSearch(self.vectors, self.rows.units, target, self.known, fan=self.fan)
 
-    def network(self, found: Bools, should_stop: Callable[[], bool]) -> Network | None:
-        neuron = self.neuron(found, should_stop)
-        return None if neuron is None else network_of(self.problem, gates(1)[0], [neuron])
 
-
-class _TwoNeurons(_Neurons):
+class _TwoNeurons(Neurons):
     def __init__(self, host: Host, rows: MergedRows) -> None:
         super().__init__(host, rows)
         self.flats = Flats(self.vectors)
@@ -149,16 +111,3 @@ class _TwoNeurons(_Neurons):
         if any(neuron is None for neuron in neurons):
             return None
         return network_of(self.problem, gate, [neuron for neuron in neurons if neuron is not None])
-
-
-def middle_of(points: Vectors) -> list[int]:
-    return [(min(column) + max(column)) // 2 for column in zip(*points, strict=True)]
-
-
-def vectors_of(points: Vectors, on: Bools) -> Vectors:
-    """±(x, 1) of points with integers as coordinates, from the middle of them."""
-    middle, signs = middle_of(points), np.where(on, 1, -1).tolist()
-    return [
-        [*(sign * (value - centre) for value, centre in zip(point, middle, strict=True)), sign]
-        for point, sign in zip(points, signs, strict=True)
-    ]

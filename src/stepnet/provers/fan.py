@@ -33,6 +33,13 @@ class Fan:
     products: Vectors  # row, ray
     values: Floats  # ray, row
 
+    def right_at(self, shares: Sequence[float]) -> Bools:
+        """The rows that a sum of rays gets right, in exact arithmetic."""
+        ratios = [value.as_integer_ratio() for value in shares]
+        common = max(denominator for _, denominator in ratios)
+        integers = [numerator * (common // denominator) for numerator, denominator in ratios]
+        return np.array([sum(map(int.__mul__, row, integers)) > 0 for row in self.products])
+
     @classmethod
     def of(cls, vectors: Vectors) -> Fan:
         """In the space that the vectors span: on as many of their axes as they need."""
@@ -41,13 +48,6 @@ class Fan:
         rays = _rays(vectors)
         products = [[sum(map(int.__mul__, vector, ray)) for ray in rays] for vector in vectors]
         return cls(axes, rays, products, np.ascontiguousarray(np.array([_rounded(row) for row in products]).T))
-
-    def right_at(self, shares: Floats) -> Bools:
-        """The rows that a sum of rays gets right, in exact arithmetic."""
-        ratios = [value.as_integer_ratio() for value in shares.tolist()]
-        common = max(denominator for _, denominator in ratios)
-        integers = [numerator * (common // denominator) for numerator, denominator in ratios]
-        return np.array([sum(map(int.__mul__, row, integers)) > 0 for row in self.products])
 
 
 def spanned_axes(vectors: Vectors) -> list[int]:
@@ -139,3 +139,16 @@ def _simplex(n: int) -> Floats:
     corners = np.eye(n + 1) - 1.0 / (n + 1)
     basis = np.linalg.qr(corners[:, :n])[0]
     return np.asarray(corners[:n] @ basis)
+
+
+def middle_of(points: Vectors) -> list[int]:
+    return [(min(column) + max(column)) // 2 for column in zip(*points, strict=True)]
+
+
+def vectors_of(points: Vectors, on: Bools) -> Vectors:
+    """±(x, 1) of points with integers as coordinates, from the middle of them."""
+    middle, signs = middle_of(points), np.where(on, 1, -1).tolist()
+    return [
+        [*(sign * (value - centre) for value, centre in zip(point, middle, strict=True)), sign]
+        for point, sign in zip(points, signs, strict=True)
+    ]

@@ -1,6 +1,10 @@
-"""Rows for cones: few of them, many degenerate; and noisy ones."""
+"""Rows for provers of one neuron: few of all kinds with their least loss, and more that are noisy."""
+
+from itertools import product
 
 import numpy as np
+
+from stepnet.provers.oracle import Neuron, Oracle
 
 KINDS = ("floats", "grid", "eighths", "bits", "on a line")
 
@@ -19,6 +23,16 @@ def rows_of(seed, n_rows=9, base=8.0):
     _, first = np.unique(X, axis=0, return_index=True)
     X = X[np.sort(first)] * base ** rng.integers(-6, 7, n)
     return X, rng.random(len(X)) < 0.5, rng.integers(1, 4, len(X))
+
+
+def least_loss(X, on, weights):
+    """By asking about every set of rows, in exact arithmetic."""
+    oracle, best = Oracle(X, on), int(weights.sum())
+    for bits in product([False, True], repeat=len(X)):
+        lost = int(weights[~np.array(bits)].sum())
+        if lost < best and isinstance(oracle.ask(np.flatnonzero(bits)), Neuron):
+            best = lost
+    return best
 
 
 def noisy(m=60, n=3, seed=0):
