@@ -539,3 +539,20 @@ def recounted(kind, y, answers, weights, groups):
     ]
     known = [value for value in known if value is not None]
     return max(known) - min(known)
+
+
+def best_scorecard_loss(X, y, weights, n_rules, points, per_feature):
+    """The smallest loss of a scorecard, by trying all rules, points and thresholds."""
+    X, y, weights = np.asarray(X), np.asarray(y).astype(bool), np.asarray(weights)
+    rules = [(f, column >= cut) for f, column in enumerate(X.T) for cut in np.unique(column)]
+    rules += [(f, column <= cut) for f, column in enumerate(X.T) for cut in np.unique(column)]
+    best = float(min(weights[y].sum(), weights[~y].sum()))
+    for size in range(1, n_rules + 1):
+        for chosen in combinations_with_replacement(rules, size):
+            if np.bincount([feature for feature, _ in chosen]).max() > per_feature:
+                continue
+            for given in product(range(1, points + 1), repeat=size):
+                totals = sum(p * on for p, (_, on) in zip(given, chosen, strict=True))
+                for threshold in range(1, sum(given) + 1):
+                    best = min(best, float(weights[(totals >= threshold) != y].sum()))
+    return best

@@ -149,7 +149,7 @@ def test_the_certificate_says_what_it_follows_from_and_comes_back_from_files(tmp
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", some(KINDS, "binary", "constraint", "fixed threshold"))
 def test_proofs_are_written_and_checked_for_restricted_problems(kind, tmp_path, monkeypatch):
-    monkeypatch.setattr("stepnet.proof_files.checked.why_not_checked", lambda proof: "too large for drup")
+    monkeypatch.setattr("stepnet.proof_files.clause_files.why_not_checked", lambda proof: "too large for drup")
     X, y = table(2)
     model = StepClassifier(hidden=(), method="prove", random_state=0, **KINDS[kind]).fit(X, y)
     assert model.save_proof(tmp_path / "proof", X, y) == min(model.certificate_.bound, free_optimum(2))

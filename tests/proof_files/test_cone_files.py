@@ -31,8 +31,8 @@ def test_a_proof_of_cones_is_accepted(proof):
     _, folder = proof
     verification = verify_proof(folder)
     assert verification, str(verification)
-    assert "interval arithmetic" in str(verification)
-    assert json.loads((folder / "proof.json").read_text())["cones"] is True
+    assert "intervals rounded outward" in str(verification)
+    assert json.loads((folder / "proof.json").read_text())["kind"] == "cones"
 
 
 def mutants():

@@ -40,7 +40,7 @@ def _proof(tmp_path_factory):
 @pytest.fixture(name="copy")
 def _copy(proof, tmp_path, monkeypatch):
     """To be changed: what is noticed must be so without drup, which starts a process for each gate."""
-    monkeypatch.setattr("stepnet.proof_files.checked.why_not_checked", lambda proof: "too large for drup")
+    monkeypatch.setattr("stepnet.proof_files.clause_files.why_not_checked", lambda proof: "too large for drup")
     return shutil.copytree(proof, tmp_path / "copy")
 
 
@@ -186,7 +186,9 @@ def test_weights_without_a_common_measure_are_proven_too(kind, tmp_path, monkeyp
     claims = json.loads((tmp_path / "proof" / "proof.json").read_text())
     assert claims["bound"] == pytest.approx(certificate.loss, rel=1e-6)
     assert bool(claims["heavy"]) == (kind == "of rows")
-    monkeypatch.setattr("stepnet.proof_files.checked.why_not_checked", lambda proof: "too large for drup")  # as above
+    monkeypatch.setattr(
+        "stepnet.proof_files.clause_files.why_not_checked", lambda proof: "too large for drup"
+    )  # as above
     if claims["heavy"]:
         changed(tmp_path / "proof" / "proof.json", lambda claims: claims["heavy"][0].pop())
         assert "are too light" in str(verify_proof(tmp_path / "proof"))
@@ -225,7 +227,7 @@ def test_where_time_is_short_a_smaller_bound_is_proven(tmp_path, monkeypatch):
     assert 0 < proven < certificate.bound
     verification = verify_proof(tmp_path / "proof")
     assert verification
-    assert f"bound {proven:g}:" in str(verification)
+    assert f"bound {proven:g} of all networks" in str(verification)
 
 
 def conflicting():

@@ -11,7 +11,6 @@ import typer
 from stepnet.cli import options
 from stepnet.cli.fitting import facts_of, fit_shown, summary
 from stepnet.cli.inputs import (
-    InputRows,
     ball_of,
     check_new_folder,
     check_plot,
@@ -33,14 +32,13 @@ from stepnet.cli.inputs import (
     written_constraints,
 )
 from stepnet.cli.output import EXIT_FALSE, complain, exit_if, say, write_rows
+from stepnet.cli.proofs import saved
 from stepnet.cli.streams import fit_streamed, is_stream, labels_of, on_dask, streamed
 from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from stepnet import StepClassifier
-
-_ROUNDING = 1e-9  # of bounds, if row weights have no common unit
+    pass
 
 
 def demo(
@@ -198,15 +196,10 @@ def prove(
         if not as_json:
             print("\n".join(lines), flush=True)  # writing a proof may take long
             lines = []
-        proven, trouble = None, "no proof was written: it was interrupted."
-        if not is_interrupted:
-            try:
-                proven, trouble = _save_proof(classifier, rows, save)
-            except KeyboardInterrupt:
-                is_interrupted = True
-        if proven is not None:
-            facts |= {"proof": save, "proven_bound": proven}
-            lines.append(f"proof of bound {proven:g} written to {save}; check it: stepnet verify {save}")
+        proof = saved(classifier, rows, save, time_limit, is_interrupted=is_interrupted)
+        is_interrupted, trouble = proof.is_interrupted, proof.trouble
+        facts |= proof.facts
+        lines += proof.lines
     if lines or as_json:
         say("\n".join(lines), facts, as_json=as_json)
     if trouble:
@@ -214,23 +207,6 @@ def prove(
     exit_if(is_interrupted)
     if trouble or classifier.certificate_.status != "OPTIMAL":
         sys.exit(EXIT_FALSE)
-
-
-def _save_proof(classifier: StepClassifier, rows: InputRows, save: Path) -> tuple[float | None, str]:
-    """The bound that the proof shows, if there is one, and what is wrong with it."""
-    from stepnet.errors import SolverError
-    from stepnet.runtime.view import showing
-
-    bound, seconds = classifier.certificate_.bound, classifier.time_limit
-    print(f"writing the proof takes up to {seconds:g} s more ...", file=sys.stderr, flush=True)
-    try:
-        with showing(seconds, "writing the proof"):
-            proven = classifier.save_proof(save, rows.X, rows.y, rows.weights, time_limit=seconds)
-    except SolverError as error:
-        return None, str(error)
-    if proven < bound * (1 - _ROUNDING):
-        return proven, f"the time was too short to write a proof of bound {bound:g}; bound {proven:g} was proven."
-    return proven, ""
 
 
 def widths(

@@ -141,10 +141,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> float:
         """Write a proof of the certificate's bound that others can check, given the training data.
 
-        For one hidden layer of up to 5 neurons; see :func:`stepnet.verify_proof`. Returns the proven bound. It is
-        smaller than the certificate's if the time was too short, which can happen for large bounds that came from
-        enumeration or a solver, and if restrictions on weights, thresholds or errors or perturbations of rows cost
-        something: the proof is one for all networks and for the rows as they are.
+        For one hidden layer of up to 5 neurons, and scorecards of up to 6 rules; see :func:`stepnet.verify_proof`.
+        Returns the proven bound. Limits on errors are part of the proof if one more right row never breaks them. The
+        bound is smaller than the certificate's if the time was too short, and if restrictions on weights or
+        thresholds, other limits or perturbations of rows cost something: the proof is one for all networks and for the
+        rows as they are.
         """
         check_is_fitted(self)
         problem = self._certified_problem(self._problem(X, y, sample_weight, radius, reset=False))
@@ -153,7 +154,9 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
         subsystems = self.result_.subsystems if hasattr(self, "result_") else ()
         with budget.catching_interrupts():
             bound = self.certificate_.bound
-            return write_proof(directory, problem, self.network_, bound, subsystems=subsystems, budget=budget)
+            return write_proof(
+                directory, problem, self.network_, bound, subsystems=subsystems, budget=budget, form=self._proof_form
+            )
 
     def problem(
         self,
@@ -189,6 +192,11 @@ class BaseStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _keep_targets(self, y: Any, weights: Any) -> None:
         """Remember what predictions must look like."""
+
+    @property
+    def _proof_form(self) -> dict[str, int] | None:
+        """The form of the scorecards that bounds are about; None if they are about all networks."""
+        return None
 
     @property
     def _hidden(self) -> Any:

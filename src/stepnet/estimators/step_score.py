@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from html import escape
 from typing import Any, Self
 
@@ -139,6 +139,10 @@ class StepScoreClassifier(BaseStepClassifier):
     @property
     def _form(self) -> Form:
         return Form.of(self.n_rules, self.points, self.rules_per_feature)
+
+    @property
+    def _proof_form(self) -> dict[str, int]:
+        return asdict(self._form)
 
     def fit(
         self,

@@ -9,7 +9,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from stepnet.proof_files.bit_sets import KERNELS as ENUMERATIONS
 from stepnet.proof_files.propagation import KERNELS as CHECKS
+from stepnet.proof_files.score_boxes import KERNELS as SCORE_BOXES
 from stepnet.provers.cells import Cells
 from stepnet.provers.cones import Cones
 from stepnet.provers.oracle import KERNELS as SUBSYSTEMS
@@ -57,7 +59,7 @@ def warm_up(on_group: Callable[[Warmed], None] = lambda group: None) -> tuple[Wa
     tuple of Warmed
         The groups of kernels, in the order in which they became ready.
     """
-    provers = (Cells.kernels, Cones.kernels, SCORECARDS, SUBSYSTEMS, CHECKS)
+    provers = (Cells.kernels, Cones.kernels, SCORECARDS, SUBSYSTEMS, CHECKS, ENUMERATIONS, SCORE_BOXES)
     groups = (search_kernels(), DESCENT, BOOSTING, *provers, search_kernels(_MANY_ROWS))
     warmed, cold = [], []
     for group in groups:

@@ -6,21 +6,62 @@ cones.json   trees; the last one is for all rows that count, the others for rows
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from stepnet.certificate.verification import Check
 from stepnet.model.arithmetic import quantum
 from stepnet.problem.dataset import Dataset
-from stepnet.proof_files.cone_trees import CheckError, Rows, Tree, check_trees
+from stepnet.proof_files.claim import Claim
+from stepnet.proof_files.cone_trees import Rows, Tree, check_trees
+from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task
+from stepnet.proof_files.question import CheckError, Watch
 from stepnet.provers.cone_search import ConeSearch, Known
-from stepnet.provers.cones import MOST_DIMENSIONS, middle_of, vectors_of
+from stepnet.provers.cones import MOST_DIMENSIONS, Cones, middle_of, vectors_of
 from stepnet.provers.merged_rows import MergedRows, dimension
 from stepnet.provers.oracle import integer_rows
+from stepnet.runtime.limits import Budget
 
 FILE = "cones.json"
+_MANY = 12  # misclassified rows, from which on cones are easier than clauses
 _MOST_UNITS = 2**53  # so that sums of weights are exact in floats
+
+
+class ConeTrees(Kind):
+    """For one neuron without limits on errors, and bounds that many rows cost: clauses are for fewer."""
+
+    name = "cones"
+
+    def accepts(self, task: Task) -> bool:
+        question = task.question
+        is_plain = question.form is None and not question.limits
+        return is_plain and question.width == 1 and task.units > _MANY * min(task.weights.integers)
+
+    def write(self, task: Task, budget: Budget) -> Parts | None:
+        if not Cones.kernels.is_done(budget.remaining):
+            return None
+        found = cone_trees(task.problem.dataset, task.weights.integers, task.units, budget.is_used_up)
+        if isinstance(found, int):
+            raise BetterNetworkError(task.weights.loss_of(found))
+        return None if found is None else Parts(texts={FILE: to_text(found)})
+
+    def checks(self, claim: Claim, watch: Watch) -> Iterator[Check]:
+        words, begin, question = "no neuron loses less", time.monotonic(), claim.question
+        if question.width > 1 or question.limits:
+            yield Check(words, False, "cones are for one neuron without limits on errors")
+            return
+        try:
+            n_cones = check_file(claim.text(FILE), claim.dataset, question.weights, question.limit, watch)
+        except CheckError as error:
+            yield Check(words, False, str(error))
+        except TimeoutError:
+            yield Check(words, None, "the time is up")
+        else:
+            found = f"tree of cones, of which {n_cones:,} were checked in intervals rounded outward"
+            yield Check(words, True, f"{found}, with multipliers of their own ({time.monotonic() - begin:.1f} s)")
 
 
 def cone_trees(
@@ -56,7 +97,7 @@ def to_text(trees: Sequence[Tree]) -> str:
     return "[\n" + ",\n".join(parts) + "\n]"
 
 
-def check_file(text: str, dataset: Dataset, weights: Sequence[int], limit: int, should_stop: Callable[[], bool]) -> int:
+def check_file(text: str, dataset: Dataset, weights: Sequence[int], limit: int, watch: Watch) -> int:
     """Check that no neuron loses as little as ``limit``, in units; how many cones were looked at.
 
     Raises CheckError if the file does not prove it, and TimeoutError if the time is up.
@@ -75,7 +116,15 @@ def check_file(text: str, dataset: Dataset, weights: Sequence[int], limit: int, 
     if not trees or trees[-1].target + lost <= limit:
         raise CheckError("the last tree is of a smaller target than the bound")
     signs = [1 if code else -1 for code in dataset.y.tolist()]
-    return check_trees(Rows(points, signs, left), trees, should_stop=should_stop)
+    n_looked, n_entries = 0, sum(len(tree.entries) for tree in trees)
+
+    def must_stop() -> bool:
+        nonlocal n_looked
+        n_looked += 1
+        watch.tell(n_looked / n_entries)
+        return watch.must_stop()
+
+    return check_trees(Rows(points, signs, left), trees, should_stop=must_stop)
 
 
 def _tree(search: ConeSearch, middle: list[int], shifts: list[int]) -> Tree:

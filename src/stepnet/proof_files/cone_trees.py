@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from stepnet.proof_files.question import CheckError
+
 Array = Any  # of floats, or of rationals
 Path = Any  # how a cone came about: the path before, the edge, the place on it and the corner replaced; None at first
 STEPS = 1024  # of an edge
@@ -46,10 +48,6 @@ class Rows:
     points: list[list[float]]
     signs: list[int]
     weights: list[int]
-
-
-class CheckError(ValueError):
-    """A tree does not prove what it claims."""
 
 
 def check_trees(

@@ -49,7 +49,12 @@ class Propagation:
             is_gone=np.zeros(len(clauses), dtype=np.bool_),
         )
 
-    def follow(self, events: Sequence[int], should_stop: Callable[[], bool]) -> dict[int, list[int]] | None:
+    def follow(
+        self,
+        events: Sequence[int],
+        should_stop: Callable[[], bool],
+        tell: Callable[[float], None] = lambda share: None,
+    ) -> dict[int, list[int]] | None:
         """What each learned clause depends on, and under -1 what the contradiction does; None if one does not follow.
 
         An event is the index of a clause that is learned, or ~ the index of one that is deleted.
@@ -59,6 +64,7 @@ class Propagation:
         for begin in range(0, len(everything), _EVENTS):
             if should_stop():
                 return None
+            tell(begin / len(everything))
             part = everything[begin : begin + _EVENTS]
             status, counts, found = _follow(part, self.n_given, self._state)
             ends = np.cumsum(counts).tolist()

@@ -55,10 +55,12 @@ class Refutation:
     def _set(self) -> frozenset[Literals]:
         return frozenset(self.clauses)
 
-    def is_true(self, should_stop: Callable[[], bool] = lambda: False) -> bool:
+    def is_true(
+        self, should_stop: Callable[[], bool] = lambda: False, tell: Callable[[float], None] = lambda share: None
+    ) -> bool:
         """Whether every step follows and the last one is a contradiction; False, too, if the time is up."""
         everything, events = _events(self.clauses, self.steps)
-        depends_on = Propagation(everything, len(self.clauses)).follow(events, should_stop)
+        depends_on = Propagation(everything, len(self.clauses)).follow(events, should_stop, tell)
         return depends_on is not None and bool(self.steps) and not self.steps[-1].clause
 
     def to_dimacs(self) -> str:

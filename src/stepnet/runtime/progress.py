@@ -24,8 +24,13 @@ class Progress:
     @classmethod
     def of_parts(cls, runtime: float, n_done: int, n_parts: int, noun: str, *, is_learned: bool = False) -> Progress:
         """Of work on parts of a vote, which has no loss before all of them are done."""
-        stage, share = f"{n_done} of {n_parts} {noun}", n_done / n_parts
-        return cls(runtime, math.inf, 0.0, 1.0, stage, share=share, is_learned=is_learned)
+        stage = f"{n_done} of {n_parts} {noun}"
+        return cls(runtime, math.inf, 0.0, 1.0, stage, share=n_done / n_parts, is_learned=is_learned)
+
+    @classmethod
+    def of_share(cls, runtime: float, stage: str, share: float) -> Progress:
+        """Of work without losses, of which a share from 0 to 1 is done."""
+        return cls(runtime, math.inf, 0.0, 1.0, stage, share=share)
 
 
 # Returns True to end the fit with the best network so far.
