@@ -7,11 +7,12 @@ sums.pbp          steps from these constraints to a contradiction, in the format
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -55,19 +56,14 @@ class Sums(Kind):
         return is_installed and task.question.form is None and task.question.width == 1
 
     def write(self, task: Task, budget: Budget) -> Parts | None:
-        with tempfile.TemporaryDirectory() as folder:
+        """Contradict the sums that are known; if that fails, look for missing subsystems, and try again."""
+        with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SolverFailure):
             log = Path(folder, "log")
-            steps = Path(folder, "log.proof")
-
-            def must_stop() -> bool:
-                return budget.is_used_up() or (steps.exists() and steps.stat().st_size > _MOST_BYTES)
-
-            try:
-                if not _is_refuted(task, log, must_stop):
-                    return None
-            except SolverFailure:
-                return None
-            return _parts(task, _Log(log.with_suffix(".formula").read_text(), steps.read_text()))
+            if _is_logged(task, log, budget) or (_is_refuted(task, budget) and _is_logged(task, log, budget)):
+                return _parts(
+                    task, _Log(log.with_suffix(".formula").read_text(), log.with_suffix(".proof").read_text())
+                )
+        return None
 
     def n_checks(self, claim: Claim) -> int:
         return 3
@@ -96,32 +92,48 @@ def _check_steps(claim: Claim, given: Sequence[Sum], watch: Watch) -> Check:
     return Check(words, True, f"each repeated in whole numbers by stepnet's checker ({seconds:.1f} s)")
 
 
-def _is_refuted(task: Task, log: Path, must_stop: Callable[[], bool]) -> bool:
-    """Whether a solver contradicts the sums, to which subsystems are added as long as they are missing."""
-    data, gate = task.problem.dataset, gates(1)[0]
-    oracle, pool = Oracle(data.X, np.asarray(data.y == 1), task.seed), task.pool
-    solver, n_told = CountingSolver("proof-log", str(log), *_OPTIONS), 0
+def _is_logged(task: Task, log: Path, budget: Budget) -> bool:
+    """Whether a solver contradicts the sums so far, and logs how; it does not log sums that are added later."""
+    steps = log.with_suffix(".proof")
+
+    def must_stop() -> bool:
+        return budget.is_used_up() or (steps.exists() and steps.stat().st_size > _MOST_BYTES)
+
+    solver = CountingSolver("proof-log", str(log), *_OPTIONS)
     try:
-        sums = given_sums(task.question, [])
+        _add(solver, given_sums(task.question, [one.rows for one in task.pool.subsystems]))
+        is_refuted = solver.answer(must_stop) is False
+        if is_refuted:
+            solver.finish()
+        return is_refuted
+    finally:
+        solver.close()
+
+
+def _is_refuted(task: Task, budget: Budget) -> bool:
+    """Whether a solver contradicts the sums, to which subsystems are added as long as they are missing."""
+    data, gate, pool = task.problem.dataset, gates(1)[0], task.pool
+    oracle, solver = Oracle(data.X, np.asarray(data.y == 1), task.seed), CountingSolver()
+    try:
+        sums = given_sums(task.question, [one.rows for one in pool.subsystems])
         while True:
-            sums += [Sum.of_literals([(1, 1 + row) for row in one.rows], 1) for one in pool.subsystems[n_told:]]
-            n_told = len(pool)
-            for one in sums:
-                solver.add([(value, v) for v, value in one.coefficients.items()], one.bound)
-            sums = []
-            answer = solver.answer(must_stop)
-            if answer is None:
-                return False
+            _add(solver, sums)
+            answer, n_told = solver.answer(budget.is_used_up), len(pool)
             if not answer:
-                solver.finish()
-                return True
+                return answer is False
             right = np.array(solver.values) == 0
-            network, n_new = learn(task.problem, gate, oracle, pool, right[:, None], must_stop)
+            network, n_new = learn(task.problem, gate, oracle, pool, right[:, None], budget.is_used_up)
             if not n_new:
                 _raise_if_better(task, network)
                 return False
+            sums = given_sums(task.question, [one.rows for one in pool.subsystems[n_told:]])[-n_new:]
     finally:
         solver.close()
+
+
+def _add(solver: CountingSolver, sums: Sequence[Sum]) -> None:
+    for one in sums:
+        solver.add(list(zip(one.coefficients.values(), one.coefficients, strict=True)), one.bound)
 
 
 def _raise_if_better(task: Task, network: Network | None) -> None:

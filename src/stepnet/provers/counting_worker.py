@@ -20,7 +20,8 @@ def main(*options: str) -> None:
     os.dup2(2, 1)  # whatever the solver prints is no answer
     import exact
 
-    solver, names = exact.Exact(list(zip(options[::2], options[1::2], strict=True))), []
+    solver = exact.Exact(list(zip(options[::2], options[1::2], strict=True)))
+    names: list[str] = []
     for line in sys.stdin:
         command, *details = json.loads(line)
         if command == "add":
