@@ -25,6 +25,7 @@ import brute_force
 from stepnet import FalsePositives, Network, Recall, StepClassifier, StepScoreClassifier, verify_proof
 from stepnet.problem.dataset import Dataset
 from stepnet.proof_files.kinds import KINDS
+from stepnet.provers.counting import Counting
 
 NUMBERS = [0, 1, -1, 2, 0.5, 1e300, 2**70, -(2**70), float("nan"), float("inf"), None, True, "1", [], {}]
 
@@ -86,6 +87,11 @@ CASES = [
     Case("scorecards, two rules", "scorecards", _rules(2, 2, 2), 2, 10, n_levels=5),
     Case("scorecards, one rule per feature", "scorecards", _rules(2, 1, 1), 3, 10, most_weight=3),
 ]
+if Counting().is_available():
+    CASES += [
+        Case("sums", "sums", _neurons(1), 2, 11, most_weight=5, n_levels=5),
+        Case("sums, limits on errors", "sums", _neurons(1, constraints=RECALL), 2, 9),
+    ]
 
 
 class Judge:
