@@ -69,6 +69,8 @@ bench: setup
 	$(BIN)/python benchmarks/predict.py
 	$(BIN)/python benchmarks/kills.py
 	$(BIN)/python benchmarks/fuzz.py
+	$(BIN)/python benchmarks/mutants.py
+	$(BIN)/python benchmarks/proofs.py
 	$(BIN)/python benchmarks/first_steps.py
 	$(BIN)/python benchmarks/exports.py
 	$(BIN)/python benchmarks/reasons.py

@@ -1,6 +1,6 @@
 """Mutants of proofs: small proofs of every kind, each changed in many ways, and judged by brute force.
 
-    python benchmarks/mutants.py [--mutants 5200] [--seeds 4]
+    python benchmarks/mutants.py [--mutants 6000] [--seeds 4]
 
 What is changed, and how it is judged, is in tests/proof_mutants.py. Every honest proof must be accepted, and no mutant
 that claims anything false. The first one that is ends the run with an error.
@@ -20,7 +20,7 @@ import proof_mutants
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mutants", type=int, default=5200)
+    parser.add_argument("--mutants", type=int, default=6000)
     parser.add_argument("--seeds", type=int, default=4)
     options = parser.parse_args()
     n_each = -(-options.mutants // (len(proof_mutants.CASES) * options.seeds))

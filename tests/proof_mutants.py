@@ -23,9 +23,15 @@ import numpy as np
 
 import brute_force
 from stepnet import FalsePositives, Network, Recall, StepClassifier, StepScoreClassifier, verify_proof
+from stepnet.model.gates import Gate
 from stepnet.problem.dataset import Dataset
+from stepnet.proof_files.claim import Claim
+from stepnet.proof_files.clause_files import _Checking
 from stepnet.proof_files.kinds import KINDS
+from stepnet.proof_files.question import Watch
+from stepnet.proof_files.refutation import Refutation, Step
 from stepnet.provers.counting import Counting
+from stepnet.runtime.limits import Budget
 
 NUMBERS = [0, 1, -1, 2, 0.5, 1e300, 2**70, -(2**70), float("nan"), float("inf"), None, True, "1", [], {}]
 
@@ -141,7 +147,8 @@ class Outcome:
 
 def tried(case: Case, place: Path, seeds: range, n_mutants: int) -> Outcome:
     """Check the honest proofs of a case, and so many mutants of each."""
-    outcome, judge, folders = Outcome(), Judge(), []
+    outcome, judge, folders = Outcome(), Judge(), list[Path]()
+    place.mkdir(exist_ok=True)
     for seed in seeds:
         folder = place / f"honest-{seed}"
         if case.write(folder, seed):
@@ -178,6 +185,8 @@ def mutants(
     """Copies of a folder, changed; and what was done to them. Some are changed twice."""
     starts = [_nothing, _nothing, _larger_bound, _other_rows]
     changes = [_number, _number, _entry, _token, _token, _line, _text, _other_file, _claim]
+    if (folder / "gate-1.cnf").is_file():
+        changes.append(_own_clauses)
     done = 0
     while done < n_mutants:
         copy = place / "mutant"
@@ -388,6 +397,25 @@ def _other_file(copy: Path, rng: random.Random, others: list[Path]) -> bool:
         return False
     path.write_text(rng.choice(sorted(sources)).read_text())
     return True
+
+
+def _own_clauses(copy: Path, rng: random.Random, others: list[Path]) -> bool:
+    """All clauses of the claim as it is now, which are well-founded, and steps that say they contradict each other."""
+    try:
+        claim = Claim(copy)
+        checking = _Checking(claim, Watch(Budget()))
+        for number, entry in enumerate(claim.content["gates"], 1):
+            formula = checking._formula(Gate(tuple(entry["weights"]), entry["threshold"]), entry["ordering"])
+            clauses = [*formula.clauses, *([literal] for literal in formula.at_most(claim.question.limit))]
+            for subsystem in checking.subsystems:
+                clauses += formula.of_subsystem(subsystem.rows)
+            proof = Refutation(tuple(map(tuple, clauses)), (Step(()),))
+            (copy / f"gate-{number}.cnf").write_text(proof.to_dimacs())
+            if rng.random() < 0.5:
+                (copy / f"gate-{number}.drat").write_text(proof.to_drat())
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return False
+    return bool(claim.content["gates"])
 
 
 def _claim(copy: Path, rng: random.Random, others: list[Path]) -> bool:

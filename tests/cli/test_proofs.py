@@ -49,6 +49,21 @@ def test_time_that_was_not_enough_is_exit_code_1_and_no_folder(tmp_path):
     assert "FEASIBLE" in result.stdout
 
 
+def test_score_saves_what_verify_checks(folder):
+    options = ("--target", "mood", "--rules", "2", "--points", "2", "--method", "prove", "--out", "s.json")
+    result = stepnet("score", "rows.csv", *options, "--save", "card", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert "check it: stepnet verify card" in result.stdout
+    result = stepnet("verify", "card", cwd=folder)
+    assert result.returncode == 0, result.stdout
+    assert "boxes of cuts below 3 gates, divided again" in result.stdout
+    facts = json.loads(stepnet("score", "rows.csv", *options, "--save", "again", "--json", cwd=folder).stdout)
+    assert facts["proven_bound"] == facts["certificate"]["bound"] > 0
+    result = stepnet("score", "rows.csv", *options, "--save", "again", cwd=folder)
+    assert result.returncode == 2
+    assert "again" in result.stderr
+
+
 def test_classes_may_weigh_differently(folder):
     options = ("--target", "mood", "--hidden", "1")
     weights = ("--class-weight", "wild=0.7", "--class-weight", "calm=0.4")

@@ -1,13 +1,14 @@
 """Proofs about scorecards: what the checker finds is what brute force finds, and only scorecards of the form count."""
 
 import json
+import shutil
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import brute_force
-from stepnet import Layer, Network, StepScoreClassifier, verify_proof
+from stepnet import Layer, Network, StepClassifier, StepScoreClassifier, verify_proof
 from stepnet.problem.dataset import Dataset
 from stepnet.proof_files.question import CheckError, LossError, Question, Watch
 from stepnet.proof_files.score_boxes import check_scorecards, gates_of, refuses
@@ -115,6 +116,22 @@ def test_a_change_is_noticed(saved, tmp_path, change):
     change(claims)
     (copy / "proof.json").write_text(json.dumps(claims))
     assert not verify_proof(copy)
+
+
+def test_a_proof_for_all_networks_of_a_width_is_none_for_scorecards_of_more_rules(tmp_path):
+    """One rule is a neuron, so a proof for one neuron says nothing about two rules."""
+    X, y = np.arange(8.0)[:, None], np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    StepScoreClassifier(n_rules=1, method="prove", random_state=0).fit(X, y).save_proof(tmp_path / "card", X, y)
+    StepClassifier(hidden=(1,), method="prove", random_state=0).fit(X, y).save_proof(tmp_path / "proof", X, y)
+    assert verify_proof(tmp_path / "card")
+    assert verify_proof(tmp_path / "proof")
+    shutil.copy(tmp_path / "card" / "network.json", tmp_path / "proof")
+    path = tmp_path / "proof" / "proof.json"
+    claims = json.loads(path.read_text())
+    path.write_text(json.dumps(claims | {"form": {"n_rules": 2, "points": 1, "rules_per_feature": 2}}))
+    verification = verify_proof(tmp_path / "proof")
+    assert not verification
+    assert "not about scorecards" in str(verification)
 
 
 def test_more_rules_than_boxes_are_for_are_refused():

@@ -50,7 +50,10 @@ def saved(estimator: BaseStep, rows: InputRows, folder: Path, seconds: float, *,
         except KeyboardInterrupt:
             pass
         else:
-            is_whole = proven >= bound * (1 - _ROUNDING)
-            short = f"the time was too short to write a proof of bound {bound:g}; bound {proven:g} was proven."
-            return Saved(folder, proven, "" if is_whole else short)
+            if proven >= bound * (1 - _ROUNDING):
+                return Saved(folder, proven, "")
+            reasons = (
+                "the time was too short (--time-limit), or the rest is what restrictions cost that proofs leave out"
+            )
+            return Saved(folder, proven, f"the proof shows bound {proven:g}, not {bound:g}: {reasons}.")
     return Saved(folder, None, "no proof was written: it was interrupted.", is_interrupted=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -36,9 +36,6 @@ from stepnet.cli.proofs import saved
 from stepnet.cli.streams import fit_streamed, is_stream, labels_of, on_dask, streamed
 from stepnet.cli.written import written
 from stepnet.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    pass
 
 
 def demo(

@@ -74,7 +74,8 @@ def predict(
 
 def verify(
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="Model file that fit wrote, or folder that prove --save wrote.")
+        Path,
+        typer.Argument(metavar="MODEL", help="Model file that fit wrote, or folder that --save wrote."),
     ],
     data: options.TrainingData = None,
     target: options.TrueTarget = "",

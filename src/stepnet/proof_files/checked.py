@@ -54,6 +54,8 @@ def _check(folder: Path, budget: Budget, checks: list[Check], show: Callable[[Pr
     """Append the checks of the claim, then those of its kind."""
     claim = Claim(folder)
     kind = kind_named(claim.kind)
+    if claim.form is not None and not kind.knows_forms:
+        raise ValueError(f"a proof by {kind.name} is about networks of one width, not about scorecards of a form")
     n_checks = claim.n_checks + kind.n_checks(claim)
 
     told = budget.elapsed

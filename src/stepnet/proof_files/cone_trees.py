@@ -256,7 +256,8 @@ def _multipliers(gains: Array, need: float) -> Array:
         if best > need - 0.999:
             break
         excess = total - total.min()
-        mixture = np.exp(-2.0 * excess / (np.abs(gain).max() * np.sqrt(r) + 1e-300))
+        with np.errstate(over="ignore"):  # what is far too good gets no weight
+            mixture = np.exp(-2.0 * excess / (np.abs(gain).max() * np.sqrt(r) + 1e-300))
         mixture /= mixture.sum()
     return np.minimum(found, 1.0)
 

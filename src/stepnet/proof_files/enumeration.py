@@ -25,6 +25,7 @@ from stepnet.proof_files.hyperplanes import blocks, exact_side
 from stepnet.proof_files.question import ErrorLimit, LossError, Question, Watch
 
 _FINE = 2**40  # units that sums of weights are compared in first; then exactly
+_FIRST_ROWS = 50  # that show the dimension of wide tables
 _SEARCH = 0.5  # of the progress that is shown
 
 __all__ = ["KERNELS", "Found", "check_enumeration", "dimension_of"]
@@ -70,9 +71,11 @@ def check_enumeration(question: Question, watch: Watch) -> Found:
     return Found(space.n_planes, len(sets), len(gates(question.width)))
 
 
-def dimension_of(question: Question) -> int:
-    """Of what the rows span."""
-    return len(_axes([list(point) for point in dict.fromkeys(map(tuple, _integers(question.dataset.X)))]))
+def dimension_of(question: Question, most: int) -> int:
+    """Of what the rows span; ``most`` if that is no more. In wide tables, few rows show it."""
+    X = question.dataset.X
+    first = len(_axes(_integers(X[:_FIRST_ROWS]), most))
+    return first if first == most else len(_axes(_integers(X), most))
 
 
 @dataclass(frozen=True)
@@ -165,14 +168,14 @@ class _Space:
         n, seen = len(points[0]), set[tuple[int, ...]]()
         parts = [np.zeros((0, len(self.on)), dtype=np.uint64)]
         for block in blocks(points, where, rows.on[here], weights, self.alone, room):
-            if self.watch.must_stop():
-                raise TimeoutError
+            self._go_on()
             if is_whole:
                 self.watch.tell(_SEARCH * block.share)
             is_clean = block.n_left == n  # nothing is on them but the points that span them, which are right
             above, below = (_spread(one, here, len(rows.on)) for one in (block.above, block.below))
             parts += self._of_use(self._wrong(above[is_clean], below[is_clean]), room)
             for k in _different(above | below, ~is_clean) if block.is_exact else np.flatnonzero(~is_clean):
+                self._go_on()
                 corners = None if block.is_exact else [points[c] for c in block.chosen[k]]
                 plane = self._plane(chosen, points, corners, here, above[k], below[k])
                 if plane is not None and plane[0] not in seen:
@@ -181,6 +184,10 @@ class _Space:
         if is_whole:
             self.n_planes = math.comb(len(points), n)
         return np.concatenate(parts)
+
+    def _go_on(self) -> None:
+        if self.watch.must_stop():
+            raise TimeoutError
 
     def _plane(
         self,
@@ -299,8 +306,8 @@ def _integers(X: Any) -> list[list[int]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _axes(points: list[list[int]]) -> list[int]:
-    """Axes on which the projection of what the points span is one-to-one."""
+def _axes(points: list[list[int]], most: int | None = None) -> list[int]:
+    """Axes on which the projection of what the points span is one-to-one; the first ``most`` of them."""
     first, axes = points[0], list[int]()
     rows = [[a - b for a, b in zip(point, first, strict=True)] for point in points[1:]]
     for axis in range(len(first)):
@@ -308,6 +315,8 @@ def _axes(points: list[list[int]]) -> list[int]:
         if pivot is None:
             continue
         axes.append(axis)
+        if len(axes) == most:
+            break
         reduced = []
         for row in rows:
             if row is not pivot:

@@ -13,6 +13,7 @@ from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task
 from stepnet.proof_files.question import CheckError, LossError, Question, Watch
 from stepnet.runtime.limits import Budget
 
+MOST_DIMENSIONS = 6  # not counting those that follow from others; there are too many hyperplanes in more
 _MOST_PLANES = 2e9
 _SECONDS, _SECONDS_PER_PRODUCT = 5e-7, 1.0e-9  # per hyperplane, and per row and dimension
 
@@ -23,7 +24,9 @@ class Enumeration(Kind):
     name = "enumeration"
 
     def accepts(self, task: Task) -> bool:
-        return task.question.form is None and _n_planes(task.question) <= _MOST_PLANES
+        if task.question.form is not None or dimension_of(task.question, MOST_DIMENSIONS + 1) > MOST_DIMENSIONS:
+            return False
+        return _n_planes(task.question) <= _MOST_PLANES
 
     def seconds(self, task: Task) -> float:
         question = task.question
@@ -60,4 +63,4 @@ class Enumeration(Kind):
 
 def _n_planes(question: Question) -> int:
     n_points = int(question.dataset.group[-1]) + 1
-    return math.comb(n_points, min(n_points, dimension_of(question)))
+    return math.comb(n_points, min(n_points, dimension_of(question, MOST_DIMENSIONS + 1)))

@@ -16,6 +16,7 @@ class EqualRows(Kind):
     """A bound that follows from equal rows, and any bound of 0."""
 
     name = "equal rows"
+    knows_forms = True
 
     def accepts(self, task: Task) -> bool:
         return task.units * task.weights.unit <= least_loss(task.problem.dataset)

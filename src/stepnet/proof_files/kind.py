@@ -59,6 +59,7 @@ class Kind(ABC):
     """One way to prove a bound. To add one, write such a class in a file of its own and list it in ``kinds``."""
 
     name: ClassVar[str]  # in proof.json
+    knows_forms: ClassVar[bool] = False  # whether it proves claims about scorecards of a form
 
     @abstractmethod
     def accepts(self, task: Task) -> bool:

@@ -17,6 +17,7 @@ class Scorecards(Kind):
     """All scorecards of a form, by boxes of cuts."""
 
     name = "scorecards"
+    knows_forms = True
 
     def accepts(self, task: Task) -> bool:
         form = task.question.form

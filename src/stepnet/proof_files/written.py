@@ -88,28 +88,8 @@ def write_proof(
     with ThreadPoolExecutor(1) as worker:
         writing = _FolderWriting(free, RowWeights.of(free.dataset.weights, bound), pool, seed, worker, form)
         task, kind, parts = writing.prove(bound, budget or Budget(), may_fall=is_restricted)
-    question = task.question
     proven = float_below(task.units * task.weights.unit)
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "fingerprint": free.dataset.merged_fingerprint,
-        "hidden": list(question.hidden),
-        "loss": free.evaluate(network),
-        "bound": proven,
-        "unit": float(task.weights.unit),
-        "kind": kind.name,
-        "limits": bool(question.limits),
-        "form": form,
-    }
-    texts = {
-        "proof.json": json.dumps(content | parts.entries, indent=1),
-        "rows.csv": _rows_text(free.dataset),
-        "network.json": json.dumps(network.to_dict(), indent=1),
-    }
-    if question.limits:
-        texts[LIMITS] = _limits_text(question.limits)
-    _write_all(target, texts | parts.texts)
+    _write_all(target, _texts(task, kind, parts, network, proven))
     return proven
 
 
@@ -153,11 +133,12 @@ class _FolderWriting:
         return smaller
 
     def _proven(self, units: int, budget: Budget) -> _Proven | None:
-        """Every kind gets some time, then several times as much, and so on."""
+        """Every kind gets some time, then several times as much, and so on; then those first that know how much."""
         task = self._task(units)
         kinds = [kind for kind in KINDS if kind.accepts(task)]
-        for seconds in _turns(budget) if kinds else ():
-            for kind in kinds:
+        turns = _turns(budget) if len(kinds) > 1 else [budget.remaining] * len(kinds)
+        for turn, seconds in enumerate(turns):
+            for kind in sorted(kinds, key=lambda kind: bool(turn and not kind.seconds(task))):
                 if kind.seconds(task) > seconds:
                     continue
                 parts = kind.write(task, budget.until(budget.elapsed + seconds))
@@ -168,6 +149,8 @@ class _FolderWriting:
     def _smaller(self, units: int, budget: Budget) -> _Proven | None:
         """A smaller bound, by clauses or boxes of scorecards."""
         kind: Kind = Clauses() if self.form is None else Scorecards()
+        if not kind.accepts(self._task(units)):
+            return None
         if isinstance(kind, Clauses):
             units = kind.climbed(self._task(units), budget.until(budget.elapsed + budget.remaining / 3))
         else:
@@ -240,6 +223,31 @@ def _new_folder(directory: str | os.PathLike[str]) -> Path:
     if not target.resolve().parent.is_dir():
         raise InvalidInputError(f"the folder {str(target.parent)!r} does not exist; make it first.")
     return target
+
+
+def _texts(task: Task, kind: Kind, parts: Parts, network: Network, proven: float) -> dict[str, str]:
+    """The files of a proof."""
+    question, data = task.question, task.problem.dataset
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "fingerprint": data.merged_fingerprint,
+        "hidden": list(question.hidden),
+        "loss": task.problem.evaluate(network),
+        "bound": proven,
+        "unit": float(task.weights.unit),
+        "kind": kind.name,
+        "limits": bool(question.limits),
+        "form": question.form,
+    }
+    texts = {
+        "proof.json": json.dumps(content | parts.entries, indent=1),
+        "rows.csv": _rows_text(data),
+        "network.json": json.dumps(network.to_dict(), indent=1),
+    }
+    if question.limits:
+        texts[LIMITS] = _limits_text(question.limits)
+    return texts | parts.texts
 
 
 def _rows_text(dataset: Dataset) -> str:
