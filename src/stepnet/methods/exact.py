@@ -36,10 +36,10 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         neuron, up to 7 dimensions), ``"one_neuron"`` and ``"sat"`` that accept the problem: what takes a moment
         first, then the others in turns if one of them is ``"cones"``. They need no program and no margin:
         their bounds hold for all networks. ``"counting"``, if the extra ``pb`` is installed, takes turns with
-        ``"one_neuron"`` for one neuron of more than 7 dimensions. If weights, thresholds or rows keep them from accepting it, they work on
-        the problem without that for a part of the time, since its bounds hold too. Then, or with a named solver, a
-        program: ``"gates"`` for few neurons, otherwise ``"tight"``. ``"bilinear"`` and ``"paper"`` are programs, too.
-        Or an object.
+        ``"one_neuron"`` for one neuron of more than 7 dimensions. If weights, thresholds or rows keep them from
+        accepting it, they work on the problem without that for a part of the time, since its bounds hold too. Then, or
+        with a named solver, a program: ``"gates"`` for few neurons, otherwise ``"tight"``. ``"bilinear"`` and
+        ``"paper"`` are programs, too. Or an object.
     solver : str
         ``"auto"``, ``"highs"``, ``"scip"``, ``"gurobi"`` or ``"cpsat"``.
     free_bounds : bool
