@@ -73,9 +73,18 @@ def test_the_time_limit_leaves_a_bound_that_holds():
     Counting().work(run, run.offer)
     before = run.bound.value
     assert 0 < before <= run.loss
-    run.budget = Budget(0.5)
+    climb = run.kept["counting"]
+    assert not climb.is_stuck
+    run.budget = Budget(1.0)
     Counting().work(run, run.offer)  # where it was
+    assert run.kept["counting"] is climb
+    assert not climb.is_stuck
     assert before <= run.bound.value <= run.loss
+    solver = climb.gates[0]._solver
+    assert solver.close.alive
+    Counting().release(run)
+    assert not solver.close.alive
+    assert not run.kept
 
 
 @needs_solver

@@ -86,6 +86,10 @@ class Prover(ABC):
         """About how long it still takes, after a turn; None if it cannot tell."""
         return None
 
+    def release(self, host: Host) -> None:
+        """End what still runs for a host, after its last turn."""
+        return
+
     @abstractmethod
     def work(self, host: Host, offer: Offer) -> None:
         """Offer networks and raise bounds until the host is over, or nothing is left to try."""

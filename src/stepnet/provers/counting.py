@@ -34,6 +34,7 @@ from stepnet.provers.oracle import Oracle
 
 _FIRST_PACKINGS = 10
 _GROWTHS = 2.0, 8.0  # from target to target, at least and at most
+_SHORT = 1e-3  # seconds
 _MANY = 50.0  # targets, after which time seems infinite
 
 
@@ -71,10 +72,14 @@ class Counting(Prover):
             if width_of(host.problem) == 1:
                 Cover(host, offer).relax()
         try:
-            climb.work(offer)
+            if not climb.is_stuck:
+                climb.work(offer)
         except SolverFailure:
             climb.is_stuck = True
-        if host.is_over or climb.is_stuck:
+
+    def release(self, host: Host) -> None:
+        climb: _Climb | None = host.kept.pop(self.name, None)
+        if climb is not None:
             climb.close()
 
 
@@ -106,7 +111,7 @@ class _Climb:
         if len(self.seconds) < 3:
             return math.inf
         before, last, now = self.seconds[-3:]
-        growth = min(max(last / before, _GROWTHS[0]), _GROWTHS[1])
+        growth = min(max(last / max(before, _SHORT), _GROWTHS[0]), _GROWTHS[1])
         n_left = (self.last - self.refuted) / self.step
         return max(last, now) * growth ** min(n_left, _MANY) if n_left > 0 else 0.0
 
