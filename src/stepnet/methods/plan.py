@@ -178,7 +178,7 @@ def _automatic(problem: Problem, solver: str, free: Problem | None) -> Choice:
         for name, prover in PROVERS.items():
             if answer := prover.accepts(proven):
                 provers += [prover] * prover.is_promising(proven)
-            else:
+            elif prover.is_available():
                 refused[name] = answer.reason
         why = "correct sets left it open" if provers else refused[name].split(". ")[0]
     if free is not None and any(prover.name == "one_neuron" for prover in provers):

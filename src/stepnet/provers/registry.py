@@ -9,4 +9,4 @@ from stepnet.provers.counting import Counting
 from stepnet.provers.one_neuron import OneNeuron
 from stepnet.provers.sat import Sat
 
-PROVERS: dict[str, Prover] = {prover.name: prover for prover in (Cells(), Cones(), OneNeuron(), Sat(), Counting())}
+PROVERS: dict[str, Prover] = {prover.name: prover for prover in (Cells(), Cones(), OneNeuron(), Counting(), Sat())}
