@@ -6,6 +6,7 @@ python docs/choices.py
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from stepnet.errors import Answer
 from stepnet.formulations.registry import FORMULATIONS
 from stepnet.methods.generation import nominal_master
 from stepnet.problem.problem import Problem
+from stepnet.provers.counting import Counting
 from stepnet.provers.registry import PROVERS
 from stepnet.search.descent.descent import accepts_descent
 from stepnet.solvers.backends.registry import BACKENDS
@@ -108,7 +110,8 @@ def answers(problem: Problem) -> dict[str, Answer]:
     """What formulations, solvers (with the formulation ``tight``), the descent and methods say of a problem."""
     # Where rows are uncertain, a formulation writes the master problem of column-and-constraint generation.
     asked = nominal_master(problem) if problem.is_uncertain else problem
-    found = {name: Exact(formulation=name).accepts(problem) for name in (*PROVERS, *FORMULATIONS)}
+    with patch.object(Counting, "package", ""):  # as where its solver is installed
+        found = {name: Exact(formulation=name).accepts(problem) for name in (*PROVERS, *FORMULATIONS)}
     model = FORMULATIONS["tight"].encode(asked)[0].model if found["tight"] else None
     for name, backend in BACKENDS.items():
         found[name] = found["tight"] if model is None else backend.accepts(model)

@@ -30,6 +30,7 @@ from stepnet.proof_files.clause_files import _Checking
 from stepnet.proof_files.kinds import KINDS
 from stepnet.proof_files.question import Watch
 from stepnet.proof_files.refutation import Refutation, Step
+from stepnet.provers.counting import Counting
 from stepnet.runtime.limits import Budget
 
 NUMBERS = [0, 1, -1, 2, 0.5, 1e300, 2**70, -(2**70), float("nan"), float("inf"), None, True, "1", [], {}]
@@ -92,6 +93,11 @@ CASES = [
     Case("scorecards, two rules", "scorecards", _rules(2, 2, 2), 2, 10, n_levels=5),
     Case("scorecards, one rule per feature", "scorecards", _rules(2, 1, 1), 3, 10, most_weight=3),
 ]
+if Counting().is_available():
+    CASES += [
+        Case("sums", "sums", _neurons(1), 2, 11, most_weight=5, n_levels=5),
+        Case("sums, limits on errors", "sums", _neurons(1, constraints=RECALL), 2, 9),
+    ]
 
 
 class Judge:

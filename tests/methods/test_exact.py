@@ -14,6 +14,7 @@ from stepnet.methods.exact import Exact
 from stepnet.methods.journal import Journal
 from stepnet.methods.prove import Prove
 from stepnet.methods.run import Run
+from stepnet.provers.counting import Counting
 from stepnet.runtime.limits import Budget
 
 
@@ -232,7 +233,8 @@ def test_auto_takes_proofs_where_they_reach_and_programs_where_a_solver_is_named
         (wide_problem((6,), n_features=2), "tight: formulation='sat' accepts one hidden layer of up to 5 neurons"),
     ],
 )
-def test_auto_says_what_it_picked_and_why(problem, way):
+def test_auto_says_what_it_picked_and_why(problem, way, monkeypatch):
+    monkeypatch.setattr(Counting, "package", "no_such_package")  # so that it is the same with all extras
     _, result = solve(problem, Exact(search_share=0, free_bounds=False), time_limit=2)
     assert result.ways[0].startswith(way)
 

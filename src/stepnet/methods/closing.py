@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from stepnet.methods.free_run import FreeRun
-from stepnet.methods.plan import Way
+from stepnet.methods.plan import Plan, Way
 from stepnet.methods.programs import Programs
 from stepnet.methods.run import Run
 from stepnet.methods.search import search_meanwhile, search_within
@@ -26,9 +26,20 @@ def close(run: Run, solve: Callable[[Way], None]) -> None:
     """Try the ways of the run's plan until loss and bound meet or the time is up; ``solve`` those with programs."""
     assert run.plan is not None
     run.recheck()
+    free: list[FreeRun] = []
+    try:
+        _try_ways(run, run.plan, solve, free)
+    finally:
+        for prover in (way.prover for way in run.plan.ways if way.prover is not None):
+            for host in (run, *free):
+                prover.release(host)
+
+
+def _try_ways(run: Run, plan: Plan, solve: Callable[[Way], None], frees: list[FreeRun]) -> None:
+    """Add the run of the free problem, if there is one."""
     free: FreeRun | None = None
-    in_turns = [way for way in run.plan.ways if way.takes_turns]
-    for way in run.plan.ways:
+    in_turns = [way for way in plan.ways if way.takes_turns]
+    for way in plan.ways:
         is_settled = free is not None and free.is_proven  # the free problem has no larger bound
         if is_settled and way.is_free:
             continue
@@ -46,6 +57,7 @@ def close(run: Run, solve: Callable[[Way], None]) -> None:
                     solve(way)
             elif way.is_free:
                 is_first, free = free is None, free or FreeRun.of(run)
+                frees[:] = [free]
                 free.resume(way.name)
                 if is_first:
                     search_within(free, 0.1, _SEARCH)  # the network of a restricted problem may be far from a good one

@@ -36,11 +36,12 @@ class Exact(Method, BaseEstimator):  # type: ignore[misc]
         ``"auto"``: for one hidden layer of up to 5 neurons, those of ``"cells"`` (up to 5 dimensions), ``"branches"``
         (one neuron, up to 30 dimensions), ``"cones"`` (two neurons, up to 4 dimensions), ``"one_neuron"`` and ``"sat"``
         that accept the problem: what takes a moment first, then the others in turns if one of them is ``"branches"`` or
-        ``"cones"``. They need no program and no margin:
-        their bounds hold for all networks. If weights, thresholds or rows keep them from accepting it, they work on
-        the problem without that for a part of the time, since its bounds hold too. Then, or with a named solver, a
-        program: ``"gates"`` for few neurons, otherwise ``"tight"``. ``"bilinear"`` and ``"paper"`` are programs, too.
-        ``"cones"`` is another prover of one neuron, up to 7 dimensions. Or an object.
+        ``"cones"``. They need no program and no margin: their bounds hold for all networks. ``"counting"``, if the
+        extra ``pb`` is installed, takes turns with them for one neuron of more than 7 dimensions. If weights,
+        thresholds or rows keep them from accepting it, they work on the problem without that for a part of the time,
+        since its bounds hold too. Then, or with a named solver, a program: ``"gates"`` for few neurons, otherwise
+        ``"tight"``. ``"bilinear"`` and ``"paper"`` are programs, too. ``"cones"`` is another prover of one neuron, up
+        to 7 dimensions. Or an object.
     solver : str
         ``"auto"``, ``"highs"``, ``"scip"``, ``"gurobi"`` or ``"cpsat"``.
     free_bounds : bool

@@ -153,6 +153,7 @@ def ways_of(choice: object, problem: Problem, solver: str = "auto", free: Proble
         return _automatic(problem, solver, free)
     way = {**PROVERS, **FORMULATIONS}.get(choice) if isinstance(choice, str) else choice
     if isinstance(way, Prover):
+        way.require()
         chosen, answer = Way("asked for", prover=way), way.accepts(problem)
     elif isinstance(way, Formulation):
         chosen, answer = Way("asked for", formulation=way), way.accepts(problem)
@@ -178,8 +179,8 @@ def _automatic(problem: Problem, solver: str, free: Problem | None) -> Choice:
     else:
         for name, prover in PROVERS.items():
             if answer := prover.accepts(proven):
-                provers.append(prover)
-            else:
+                provers += [prover] * prover.is_promising(proven)
+            elif prover.is_available():
                 refused[name] = answer.reason
         why = "correct sets left it open" if provers else refused[name].split(". ")[0]
     if free is not None and any(prover.name == "one_neuron" for prover in provers):

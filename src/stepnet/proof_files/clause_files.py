@@ -7,14 +7,11 @@ gate-1.drat, ...  steps from these clauses to a contradiction
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-
-import numpy as np
 
 from stepnet.certificate.verification import Check
 from stepnet.errors import SolverError
@@ -32,9 +29,10 @@ from stepnet.proof_files.refutation import (
     refutation,
     why_not_checked,
 )
+from stepnet.proof_files.subsystem_files import SUBSYSTEMS, check_subsystems, read_subsystems, subsystems_text
 from stepnet.provers.base import width_of
 from stepnet.provers.clauses import Formula
-from stepnet.provers.oracle import Oracle, is_true
+from stepnet.provers.oracle import Oracle
 from stepnet.provers.pool import Pool
 from stepnet.provers.sat import GateDecision
 from stepnet.provers.sat_solver import SECOND_TITLE, TITLE
@@ -137,8 +135,7 @@ def _parts(task: Task, proofs: _Proofs, heavy: list[list[int]]) -> Parts:
             for decision, _ in proofs
         ],
     }
-    lines = ",\n".join(json.dumps([one.rows, one.multipliers]) for one in used)
-    texts = {"subsystems.json": f"[\n{lines}\n]"}
+    texts = {SUBSYSTEMS: subsystems_text(used)}
     for number, (_, proof) in enumerate(proofs, 1):
         texts[f"gate-{number}.cnf"], texts[f"gate-{number}.drat"] = proof.to_dimacs(), proof.to_drat()
     return Parts(entries, texts)
@@ -170,27 +167,13 @@ class _Checking:
         self.heavy, self.impossible = (
             [tuple(map(integer, rows)) for rows in content.get(name, [])] for name in ("heavy", "impossible")
         )
-        self.subsystems = [
-            Subsystem(tuple(map(integer, rows)), tuple(map(integer, multipliers)))
-            for rows, multipliers in claim.json("subsystems.json")
-        ]
+        self.subsystems = read_subsystems(claim)
 
     def checks(self) -> Iterator[Check]:
-        yield self._subsystems()
+        yield check_subsystems(self.claim, self.subsystems, self.watch)
         yield self._gates()
         for number, entry in enumerate(self.claim.content["gates"], 1):
             yield from self._refutation(number, entry)
-
-    def _subsystems(self) -> Check:
-        claim = f"{len(self.subsystems)} infeasible subsystems"
-        begin, data = time.monotonic(), self.claim.dataset
-        on = np.asarray(data.y == 1)
-        for subsystem in self.subsystems:
-            if self.watch.must_stop():
-                return Check(claim, None, "the time is up")
-            if not is_true(subsystem, data.X, on):
-                return Check(claim, False, f"rows {subsystem.rows} are not a subsystem")
-        return Check(claim, True, f"each null vector checked in rational arithmetic ({time.monotonic() - begin:.1f} s)")
 
     def _gates(self) -> Check:
         """All gates are there, and sets of rows that are ruled out are too heavy, or break a limit."""

@@ -8,8 +8,9 @@ from stepnet.proof_files.enumeration_files import Enumeration
 from stepnet.proof_files.equal_rows import EqualRows
 from stepnet.proof_files.kind import Kind
 from stepnet.proof_files.score_files import Scorecards
+from stepnet.proof_files.sum_files import Sums
 
-KINDS: tuple[Kind, ...] = (EqualRows(), ConeTrees(), Clauses(), Enumeration(), Scorecards())
+KINDS: tuple[Kind, ...] = (EqualRows(), ConeTrees(), Sums(), Clauses(), Enumeration(), Scorecards())
 
 
 def kind_named(name: str) -> Kind:

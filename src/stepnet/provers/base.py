@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from stepnet.bounds.bound import Bound
-from stepnet.errors import YES, Answer
+from stepnet.errors import YES, Answer, MissingExtraError
 from stepnet.model.gates import MAX_GATE_INPUTS, Gate
 from stepnet.model.network import Layer, Network
 from stepnet.problem.problem import Problem
@@ -47,6 +48,19 @@ class Prover(ABC):
     name: ClassVar[str]
     kernels: ClassVar[Compiling] = ORACLE
     resumes: ClassVar[bool] = False  # whether it continues where its last turn ended
+    package: ClassVar[str] = ""  # that has to be installed
+    extra: ClassVar[str] = ""  # which installs it
+
+    def is_available(self) -> bool:
+        """Whether the package that it needs can be imported."""
+        return not self.package or importlib.util.find_spec(self.package) is not None
+
+    def require(self) -> None:
+        if not self.is_available():
+            raise MissingExtraError(
+                f"formulation={self.name!r} needs the package {self.package!r}, which is not installed. "
+                f"Install it with: pip install 'stepnet[{self.extra}]'"
+            )
 
     def kernels_for(self, problem: Problem) -> Compiling:
         """What is compiled before it works on a problem that it accepts."""
@@ -60,6 +74,10 @@ class Prover(ABC):
     def reason(self, problem: Problem) -> str:
         """Why to use this prover for a problem that it accepts."""
 
+    def is_promising(self, problem: Problem) -> bool:
+        """Whether an automatic choice should use this prover for a problem that it accepts."""
+        return self.is_available()
+
     def moves_before(self, problem: Problem) -> int | None:
         """How many moves of a local search find a good enough cutoff; None for the usual number."""
         return None
@@ -71,6 +89,10 @@ class Prover(ABC):
     def seconds_left(self, host: Host) -> float | None:
         """About how long it still takes, after a turn; None if it cannot tell."""
         return None
+
+    def release(self, host: Host) -> None:
+        """End what still runs for a host, after its last turn."""
+        return
 
     @abstractmethod
     def work(self, host: Host, offer: Offer) -> None:

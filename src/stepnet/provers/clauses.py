@@ -45,37 +45,19 @@ def sufficient(gate: Gate, code: int) -> tuple[tuple[int, ...], ...]:
     return spoilers(gate, 1 - code)
 
 
-class Formula:
-    """Networks of one gate whose loss is at most a limit, as clauses.
+class GateClauses:
+    """Networks of one gate, as clauses.
 
     Parameters
     ----------
     gate : Gate
     codes : sequence of 0 and 1
         The classes of the rows.
-    weights : sequence of int
-        The costs of misclassifying them.
-    most : int
-        The largest limit that is needed.
     ordering : sequence of int
         Rows by which neurons of equal weight in the gate are ordered.
-    grain : int
-        Sums up to this much above another one count as that one.
-    limits : sequence of (sequence of int, int)
-        Further costs of misclassifying the rows, and what they may be in total. Sums of many kinds are distinguished
-        roughly: then more is admitted.
     """
 
-    def __init__(
-        self,
-        gate: Gate,
-        codes: Sequence[int],
-        weights: Sequence[int],
-        most: int,
-        ordering: Sequence[int] = (),
-        grain: int = 0,
-        limits: Sequence[tuple[Sequence[int], int]] = (),
-    ) -> None:
+    def __init__(self, gate: Gate, codes: Sequence[int], ordering: Sequence[int] = ()) -> None:
         self.gate, self.codes, self.width = gate, codes, len(gate.weights)
         self.top = len(codes)
         # A neuron that can spoil rows of a class alone gets exactly those right that are not misclassified.
@@ -85,21 +67,9 @@ class Formula:
             for row, code in enumerate(codes)
         ]
         self.clauses: list[Clause] = [*self._rows(), *self._order(ordering)]
-        self._sums = self._add_sums(weights, most, grain)
-        for costs, limit in limits:
-            sums = self._add_sums(costs, limit, 0)
-            self.clauses += [[-variable] for total, variable in sums.items() if total > limit]
 
     def wrong(self, row: int) -> int:
         return 1 + row
-
-    def at_most(self, limit: int) -> list[int]:
-        """Literals which state that the misclassified rows weigh at most ``limit``."""
-        return [-variable for total, variable in self._sums.items() if total > limit]
-
-    def next_limit(self, limit: int) -> int:
-        """The smallest sum above a limit: a loss that is not at most the limit is at least this sum."""
-        return min((total for total in self._sums if total > limit), default=limit + 1)
 
     def of_subsystem(self, rows: Sequence[int]) -> list[Clause]:
         """No neuron gets all rows of a subsystem right."""
@@ -108,6 +78,10 @@ class Formula:
     def of_heavy(self, rows: Sequence[int]) -> Clause:
         """Not all of some rows are misclassified."""
         return [-self.wrong(row) for row in rows]
+
+    def correct(self, weights: Sequence[int]) -> list[tuple[int, int]]:
+        """Weights, and the literals of the rows that are not misclassified."""
+        return [(weight, -self.wrong(row)) for row, weight in enumerate(weights) if weight]
 
     def may_differ(self, row: int) -> bool:
         """Whether neurons may differ on a row that is right."""
@@ -143,6 +117,49 @@ class Formula:
                 yield [*equal, one, other, still]
                 yield [*equal, -one, -other, still]
                 equal = [-still]
+
+
+class Formula(GateClauses):
+    """Networks of one gate whose loss is at most a limit, as clauses.
+
+    Parameters
+    ----------
+    gate, codes, ordering
+        As above.
+    weights : sequence of int
+        The costs of misclassifying the rows.
+    most : int
+        The largest limit that is needed.
+    grain : int
+        Sums up to this much above another one count as that one.
+    limits : sequence of (sequence of int, int)
+        Further costs of misclassifying the rows, and what they may be in total. Sums of many kinds are distinguished
+        roughly: then more is admitted.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        codes: Sequence[int],
+        weights: Sequence[int],
+        most: int,
+        ordering: Sequence[int] = (),
+        grain: int = 0,
+        limits: Sequence[tuple[Sequence[int], int]] = (),
+    ) -> None:
+        super().__init__(gate, codes, ordering)
+        self._sums = self._add_sums(weights, most, grain)
+        for costs, limit in limits:
+            sums = self._add_sums(costs, limit, 0)
+            self.clauses += [[-variable] for total, variable in sums.items() if total > limit]
+
+    def at_most(self, limit: int) -> list[int]:
+        """Literals which state that the misclassified rows weigh at most ``limit``."""
+        return [-variable for total, variable in self._sums.items() if total > limit]
+
+    def next_limit(self, limit: int) -> int:
+        """The smallest sum above a limit: a loss that is not at most the limit is at least this sum."""
+        return min((total for total in self._sums if total > limit), default=limit + 1)
 
     def _add_sums(self, weights: Sequence[int], most: int, grain: int) -> dict[int, int]:
         """For every sum, a variable that is true if the misclassified rows weigh at least as much; at most most + 1.

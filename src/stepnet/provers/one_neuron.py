@@ -54,10 +54,10 @@ class OneNeuron(Prover):
         return "for a single neuron a set cover is easier than clauses"
 
     def work(self, host: Host, offer: Offer) -> None:
-        _Cover(host, offer).work()
+        Cover(host, offer).work()
 
 
-class _Cover:
+class Cover:
     """The subsystems of one problem, and the programs over them."""
 
     def __init__(self, host: Host, offer: Offer) -> None:
@@ -76,6 +76,12 @@ class _Cover:
         self.everything: Indices = np.arange(dataset.n_rows)
 
     def work(self) -> None:
+        self.relax()
+        if len(self.pool):
+            self._solve_integers()
+
+    def relax(self) -> None:
+        """Look for subsystems until the linear relaxation is covered, or makes no more progress."""
         for _ in range(_FIRST_PACKINGS):
             self._ask(self.everything)
         if not len(self.pool):
@@ -90,6 +96,8 @@ class _Cover:
             best = max(best, outcome.bound)
             if self.host.is_over or idle > _IDLE_ROUNDS or not self._cut(outcome.point):
                 break
+
+    def _solve_integers(self) -> None:
         while not self.host.is_over:
             outcome = self._solve(is_integer=True)
             if outcome is None:

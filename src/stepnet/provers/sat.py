@@ -7,13 +7,11 @@ margins or big-M: a bound holds for all networks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepnet.bounds.bound import Bound
 from stepnet.bounds.evidence import Refutations
@@ -21,19 +19,18 @@ from stepnet.errors import Answer
 from stepnet.model.gates import Gate, gates
 from stepnet.model.network import Network
 from stepnet.problem.problem import Problem
-from stepnet.provers.base import Host, Offer, Prover, accepts_correct_sets, network_of, width_of
+from stepnet.provers.base import Host, Offer, Prover, accepts_correct_sets, width_of
 from stepnet.provers.clauses import Formula
-from stepnet.provers.oracle import Neuron, Oracle
+from stepnet.provers.learning import learn, ordering_rows
+from stepnet.provers.oracle import Oracle
 from stepnet.provers.pool import Pool
 from stepnet.provers.row_weights import MOST_SUMS, RowWeights
 from stepnet.provers.sat_solver import SOLVER, TITLE, answer_of, delete
 from stepnet.runtime.limits import Budget
 
 _FIRST_PACKINGS = 10
-_PACKINGS = 8  # per set of rows that the solver proposes
 _FIRST_TURN = 1.0  # seconds
 _DIRECT = 2 / 3  # of a turn: to look for a better network; the rest is for raising the bound from below
-_ORDERING = 3  # rows per class that order neurons
 
 
 class Sat(Prover):
@@ -190,7 +187,8 @@ class GateDecision:
                 return False
             is_true = np.array([0, *self._solver.get_model()]) > 0
             right = np.array(formula.right)
-            network, n_new = self._learn(np.where(right > 0, is_true[np.abs(right)], ~is_true[np.abs(right)]), budget)
+            sets = np.where(right > 0, is_true[np.abs(right)], ~is_true[np.abs(right)])
+            network, n_new = learn(self.problem, self.gate, self.oracle, self.pool, sets, budget.is_used_up)
             if network is not None:
                 offer(network)
             if not n_new:
@@ -208,27 +206,3 @@ class GateDecision:
         for rows in self.impossible[self._n_impossible_told :]:
             self._solver.add_clause(formula.of_heavy(rows))
         self._n_impossible_told = len(self.impossible)
-
-    def _learn(self, right: NDArray[np.bool_], budget: Budget) -> tuple[Network | None, int]:
-        """Add subsystems of a model's sets to the pool; the network of the remaining rows, and how many are new."""
-        neurons: list[Neuron | None] = []
-        n_before = len(self.pool)
-        for rows in map(np.flatnonzero, right.T):
-            for attempt in range(_PACKINGS):
-                found, neuron = self.oracle.packing(rows, budget.is_used_up)
-                if not attempt:
-                    neurons.append(neuron)
-                if not found:
-                    break
-                for subsystem in found:
-                    self.pool.add(subsystem)
-        found_all = [neuron for neuron in neurons if neuron is not None]
-        network = network_of(self.problem, self.gate, found_all) if len(found_all) == len(neurons) else None
-        return network, len(self.pool) - n_before
-
-
-def ordering_rows(pool: Pool, codes: Sequence[int]) -> list[int]:
-    """The rows of each class that occur in most subsystems: those are where neurons differ first."""
-    counts = np.bincount([row for subsystem in pool.subsystems for row in subsystem.rows], minlength=len(codes))
-    by_count = np.argsort(-counts, kind="stable").tolist()
-    return [row for code in (0, 1) for row in [row for row in by_count if codes[row] == code][:_ORDERING]]
