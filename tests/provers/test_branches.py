@@ -14,6 +14,7 @@ from stepnet.model.arithmetic import quantum
 from stepnet.provers.branch_search import BranchSearch, Learned
 from stepnet.provers.branches import Branches
 from stepnet.provers.fan import Fan, vectors_of
+from stepnet.provers.limits import Limit
 from stepnet.provers.oracle import gordan, integer_rows
 from stepnet.runtime.limits import Budget
 
@@ -32,6 +33,19 @@ def least_loss(X, on, weights):
     return best
 
 
+def least_with(X, on, weights, limits):
+    """The least loss of neurons that keep limits, in the same way; the sum of all weights if there are none."""
+    vectors, best = vectors_of(integer_rows(X), on), int(weights.sum()) + 1
+    for bits in product([False, True], repeat=len(X)):
+        right = np.array(bits)
+        lost = int(weights[~right].sum())
+        is_better = lost < best and all(one.holds(~right) for one in limits)
+        columns = [vectors[i] for i in np.flatnonzero(right)]
+        if is_better and (not columns or gordan(columns, lambda: False)[0] is None):
+            best = lost
+    return best
+
+
 def proven(search):
     while not search.is_proven:
         search.advance(lambda: False)
@@ -46,6 +60,18 @@ def test_every_target_falls_to_the_least_loss_and_no_further(seed, base):
     learned = Learned.of(fan_of(X, on))
     for target in (best, best + 1, int(weights.sum())):  # what one search learns is used by the next
         assert proven(BranchSearch(fan_of(X, on), weights, target, learned)).target == min(target, best)
+
+
+@pytest.mark.parametrize("seed", [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 80))])
+def test_the_least_loss_among_neurons_that_keep_limits(seed):
+    X, on, weights = rows_of(seed, n_rows=8)
+    rng = np.random.default_rng(seed)
+    weights = weights * (rng.random(len(X)) < 0.8)  # rows that cost nothing may count for a limit
+    counts = [on.astype(np.int64), rng.integers(0, 3, len(X)), (~on).astype(np.int64)][: 1 + seed % 3]
+    limits = [Limit(count, int(rng.integers(0, 1 + count.sum() // 2))) for count in counts]
+    target = int(weights.sum()) + 1
+    search = proven(BranchSearch(fan_of(X, on), weights, target, limits=limits))
+    assert search.target == least_with(X, on, weights, limits)
 
 
 def wide(seed, m=24, n=6):
