@@ -161,5 +161,5 @@ def test_the_plan_of_a_master_counts_its_points():
     grown = plan.for_master(master_problem(problem, [rows, rows + 0.1, rows - 0.1]))
     assert plan.entries == nominal.entries
     assert grown.entries == 3 * nominal.entries
-    assert [way.name for way in plan.ways] == ["cells", "sat", "gates", "sat"]
+    assert [way.name for way in plan.ways] == ["cells", "cones", "sat", "gates", "cones", "sat"]
     assert [way.name for way in grown.ways] == ["gates"]

@@ -52,7 +52,7 @@ def test_the_plan_is_kept_and_printed(capsys):
         "  1. free bounds and linear separation",
         "  2. local search, for up to 30% of the time",
     ]
-    assert [way.name for way in plan.ways] == ["cells", "sat", "gates"]
+    assert [way.name for way in plan.ways] == ["cells", "cones", "sat", "gates"]
     assert any(line.startswith("  not one_neuron: ") for line in lines)
     assert str(pickle.loads(pickle.dumps(clf)).result_.plan) == str(plan)
 

@@ -122,7 +122,9 @@ class Climb:
 
     def _offer(self, found: Any, offer: Offer) -> None:
         """Offer the network of what was found, if anything was."""
-        network = None if found is None else self.searches.network(found, self.host.must_stop)
+        if found is None:
+            return
+        network = self.searches.network(found, self.host.must_stop)
         if network is not None:
             offer(network)
         elif self.host.must_stop():
