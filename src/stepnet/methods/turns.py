@@ -18,7 +18,7 @@ from stepnet.provers.base import Prover
 _FIRST = 1.0  # seconds
 _LONGER = 4.0  # times as long as the turn before
 _TRIAL = 0.25  # of the time that another prover still needs, or takes
-_HALF = 0.5  # of what is left, at most
+_MOST = 0.2  # of what is left
 _WORTHWHILE = 2.0  # times the longest turn so far, for one that begins again
 _OVERTIME = 3.0  # times the cost that was estimated
 
@@ -63,4 +63,4 @@ def _turn(run: Run, prover: Prover, seconds: float, expected: float, spent: floa
         return _OVERTIME * cost if spent >= _TRIAL * cost else 0.0
     if prover.resumes or math.isinf(expected):
         return seconds
-    return max(_FIRST, min(_TRIAL * expected, _HALF * run.budget.remaining))
+    return max(_FIRST, min(_TRIAL * expected, _MOST * run.budget.remaining))
