@@ -48,6 +48,7 @@ def test_the_model_is_what_was_shown(shown):
     assert stepnet("verify", "m.json", "train.csv", "--target", "class", cwd=folder).returncode == 0
 
 
+@pytest.mark.slow
 def test_two_neurons_are_proven_to_be_too_few_and_models_are_compared(shown):
     _, text = shown
     assert "Two neurons cannot do it, whatever their weights:" in text
