@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stepnet.model.arithmetic import Bools, Ints
+from stepnet.provers.branch_log import BranchLog
 from stepnet.provers.branch_tree import (
     BETTER,
     DONE,
     DOUBTFUL,
     FULL,
-    IS_EMPTY,
     IS_QUIET,
     LOST,
     N_CONES,
@@ -59,17 +59,27 @@ class BranchSearch:
         By earlier searches of the same rows.
     limits : sequence of Limit
         Neurons that break one of them are not of interest, either.
+    is_logged : bool
+        Whether to keep the tree and all clauses.
     """
 
     is_stuck = False
 
     def __init__(
-        self, fan: Fan, weights: Ints, target: int, learned: Learned | None = None, limits: Sequence[Limit] = ()
+        self,
+        fan: Fan,
+        weights: Ints,
+        target: int,
+        learned: Learned | None = None,
+        limits: Sequence[Limit] = (),
+        *,
+        is_logged: bool = False,
     ) -> None:
         self.fan, self.weights, self.target = fan, np.ascontiguousarray(weights, dtype=np.int64), target
         self.learned, self.limits = learned or Learned.of(fan), limits
         # The last ray is minus the sum of the others.
-        self.tree = BranchTree.of(fan.values[:-1].T, self.learned.clauses, limits)
+        self.tree = BranchTree.of(fan.values[:-1].T, self.learned.clauses, limits, is_logged=is_logged)
+        self.log = BranchLog(self.tree)
         self.is_proven = False
 
     @property
@@ -80,6 +90,7 @@ class BranchSearch:
         """Work for a moment; the rows that a better neuron gets right, if there may be one."""
         counters = self.tree.counters
         status = advance(self.tree, self.weights, self.target, OPERATIONS)
+        self.log.turn()
         self.is_proven = status == DONE
         if status == BETTER:
             right = self.fan.right_at([*self.tree.found_point.tolist(), 0.0])
@@ -108,9 +119,7 @@ class BranchSearch:
             self.tree.learn(np.array(clause[0]), np.array(clause[1]))
 
     def _clause(self, rows: tuple[int, ...], sides: tuple[int, ...]) -> Signed | None:
-        signed = zip(rows, sides, strict=True)
-        columns = [[side * value for value in self.fan.products[row][:-1]] for row, side in signed]
-        multipliers = null_vector(columns)
+        multipliers = self.multipliers(rows, sides)
         if multipliers is None:
             return None
         needed = [(row, side) for row, side, value in zip(rows, sides, multipliers, strict=True) if value]
@@ -118,13 +127,18 @@ class BranchSearch:
             return None
         return tuple(row for row, _ in needed), tuple(side for _, side in needed)
 
+    def multipliers(self, rows: Sequence[int], sides: Sequence[int]) -> list[int] | None:
+        """Whole numbers, none below 0, with which the rows on their sides add up to 0; None if there are none."""
+        signed = zip(rows, sides, strict=True)
+        return null_vector([[side * value for value in self.fan.products[row][:-1]] for row, side in signed])
+
     def _decide(self, should_stop: Callable[[], bool]) -> Bools | None:
         """Sides are taken on all rows, and it is open whether a neuron takes them: ask rational arithmetic."""
         counters, right = self.tree.counters, self.tree.sides > 0
         columns = [self.fan.products[row][:-1] for row in np.flatnonzero(right)]
         basis, direction = gordan(columns, should_stop) if columns else (None, [])
         if basis is not None:
-            counters[IS_EMPTY] = 1
+            self.tree.learn(np.flatnonzero(right)[np.array(basis)], np.ones(len(basis), np.int64))
         elif direction is not None:
             self.target = min(self.target, int(counters[LOST]))
             return right
