@@ -19,10 +19,10 @@ from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task
 from stepnet.proof_files.question import CheckError, Question, Watch, without_equal_rows
 from stepnet.provers.branch_search import BranchSearch
 from stepnet.provers.branches import MOST_DIMENSIONS, Branches
-from stepnet.provers.fan import Fan, vectors_of
+from stepnet.provers.fan import Fan, Vectors, vectors_of
 from stepnet.provers.limits import Limit
 from stepnet.provers.merged_rows import MergedRows, dimension
-from stepnet.provers.oracle import integer_rows
+from stepnet.provers.oracle import integer_rows, null_vector
 from stepnet.runtime.limits import Budget
 
 FILE = "branches.json"
@@ -81,8 +81,9 @@ def branch_proof(question: Question, should_stop: Callable[[], bool]) -> BranchP
     if is_large or dimension(data, MOST_DIMENSIONS + 1) > MOST_DIMENSIONS:
         return None
     rows = MergedRows.of(data, np.array(question.weights, dtype=np.int64), is_limited=bool(limits))
+    vectors = vectors_of(integer_rows(data.X[rows.numbers]), rows.on)
     search = BranchSearch(
-        Fan.of(vectors_of(integer_rows(data.X[rows.numbers]), rows.on)),
+        Fan.of(vectors),
         rows.units,
         question.limit + 1 - rows.lost,
         limits=[Limit(np.array(one.coefficients, dtype=np.int64), one.most) for one in limits],
@@ -94,10 +95,13 @@ def branch_proof(question: Question, should_stop: Callable[[], bool]) -> BranchP
         search.advance(should_stop)
         if search.target + rows.lost <= question.limit:
             return search.target + rows.lost
-    return _written(search, rows.numbers.tolist(), should_stop)
+    on_axes = [[vector[axis] for axis in search.fan.axes] for vector in vectors]
+    return _written(search, on_axes, rows.numbers.tolist(), should_stop)
 
 
-def _written(search: BranchSearch, names: Sequence[int], should_stop: Callable[[], bool]) -> BranchProof | None:
+def _written(
+    search: BranchSearch, vectors: Vectors, names: Sequence[int], should_stop: Callable[[], bool]
+) -> BranchProof | None:
     """The clauses that leaves pay for, with multipliers, numbered as they are met first; None if the time is up."""
     logged, entries = search.log.records()
     numbers: dict[int, int] = {}
@@ -114,7 +118,8 @@ def _written(search: BranchSearch, names: Sequence[int], should_stop: Callable[[
             if should_stop():
                 return None
             rows, sides = logged[number]
-            multipliers = search.multipliers(rows, sides)
+            columns = [[side * value for value in vectors[row]] for row, side in zip(rows, sides, strict=True)]
+            multipliers = null_vector(columns)
             if multipliers is None:  # the floats of the prover were wrong
                 return None
             numbers[number] = len(clauses)

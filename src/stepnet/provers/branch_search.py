@@ -119,18 +119,15 @@ class BranchSearch:
             self.tree.learn(np.array(clause[0]), np.array(clause[1]))
 
     def _clause(self, rows: tuple[int, ...], sides: tuple[int, ...]) -> Signed | None:
-        multipliers = self.multipliers(rows, sides)
+        signed = zip(rows, sides, strict=True)
+        columns = [[side * value for value in self.fan.products[row][:-1]] for row, side in signed]
+        multipliers = null_vector(columns)
         if multipliers is None:
             return None
         needed = [(row, side) for row, side, value in zip(rows, sides, multipliers, strict=True) if value]
         if all(side < 0 for _, side in needed):
             return None
         return tuple(row for row, _ in needed), tuple(side for _, side in needed)
-
-    def multipliers(self, rows: Sequence[int], sides: Sequence[int]) -> list[int] | None:
-        """Whole numbers, none below 0, with which the rows on their sides add up to 0; None if there are none."""
-        signed = zip(rows, sides, strict=True)
-        return null_vector([[side * value for value in self.fan.products[row][:-1]] for row, side in signed])
 
     def _decide(self, should_stop: Callable[[], bool]) -> Bools | None:
         """Sides are taken on all rows, and it is open whether a neuron takes them: ask rational arithmetic."""
