@@ -108,6 +108,19 @@ def test_ten_features_with_many_errors_are_proven(wide):
     assert branch_proof(question(data, units), lambda: True) is None
 
 
+def test_a_tree_that_gets_too_large_is_given_up(wide, monkeypatch):
+    data, _, units = wide
+    monkeypatch.setattr("stepnet.proof_files.branch_files._MOST_LOGGED", 100)
+    monkeypatch.setattr("stepnet.provers.branch_search.OPERATIONS", 100_000)  # many turns
+    assert branch_proof(question(data, units), lambda: False) is None
+
+
+def test_a_tree_of_many_turns_is_whole(wide, monkeypatch):
+    data, _, units = wide
+    monkeypatch.setattr("stepnet.provers.branch_search.OPERATIONS", 100_000)
+    assert is_accepted(branch_proof(question(data, units), lambda: False), question(data, units))
+
+
 def test_checking_stops_in_time(wide):
     data, proof, units = wide
     with pytest.raises(TimeoutError):

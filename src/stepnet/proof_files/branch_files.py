@@ -28,6 +28,7 @@ from stepnet.runtime.limits import Budget
 FILE = "branches.json"
 _MOST_UNITS = 2**53  # so that the prover's sums of weights are exact
 _MOST_OF_LIMIT = 2**40
+_MOST_LOGGED = 2**24  # numbers: trees of some hundred thousand cones
 
 
 class BranchTrees(Kind):
@@ -73,7 +74,7 @@ class BranchTrees(Kind):
 def branch_proof(question: Question, should_stop: Callable[[], bool]) -> BranchProof | int | None:
     """A proof that no neuron loses as little as the limit of a question.
 
-    A number of units if a neuron loses only that; None if the time is up, or branches cannot decide it.
+    A number of units if a neuron loses only that; None if the time is up, or the tree gets too large.
     """
     data, limits = question.dataset, question.limits
     is_large = sum(question.weights) >= _MOST_UNITS
@@ -90,7 +91,7 @@ def branch_proof(question: Question, should_stop: Callable[[], bool]) -> BranchP
         is_logged=True,
     )
     while not search.is_proven:
-        if should_stop():
+        if should_stop() or search.log.size > _MOST_LOGGED:
             return None
         search.advance(should_stop)
         if search.target + rows.lost <= question.limit:

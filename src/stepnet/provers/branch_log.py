@@ -26,7 +26,7 @@ class BranchLog:
     """Page by page, as the kernel leaves it."""
 
     def __init__(self, tree: BranchTree) -> None:
-        self._tree, self._pages = tree, list[Ints]()
+        self._tree, self._pages, self.size = tree, list[Ints](), 0
 
     def turn(self) -> None:
         """Make room for the next turn of the kernel."""
@@ -34,6 +34,7 @@ class BranchLog:
         if size:
             self._pages.append(self._tree.log[:size].copy())
             self._tree.counters[N_LOGGED] = 0
+            self.size += size
 
     def records(self) -> tuple[list[LoggedClause], list[Entry]]:
         """All clauses, and the entries of the tree."""
