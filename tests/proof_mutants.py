@@ -62,7 +62,7 @@ class Case:
         if not model.certificate_.bound:
             return False
         kinds = tuple(kind for kind in KINDS if kind.name == self.kind)
-        few = patch("stepnet.proof_files.cone_files._MANY", 1)  # so that cones prove small bounds
+        few = patch("stepnet.proof_files.cone_files._MANY", 1)  # so that cones and branches prove small bounds
         with patch("stepnet.proof_files.written.KINDS", kinds), few:
             return bool(model.save_proof(folder, X, y, weights, time_limit=60) == model.certificate_.bound)
 
@@ -86,6 +86,8 @@ CASES = [
     Case("clauses, limits on errors", "clauses", _neurons(1, constraints=RECALL), 2, 9),
     Case("trees of cones, one feature", "cones", _neurons(1), 1, 10, most_weight=9),
     Case("trees of cones, two features", "cones", _neurons(1), 2, 11, most_weight=12, n_levels=4),
+    Case("trees of branches", "branches", _neurons(1), 2, 11, most_weight=9, n_levels=5),
+    Case("trees of branches, limits on errors", "branches", _neurons(1, constraints=RECALL), 2, 9, most_weight=3),
     Case("enumeration, one neuron", "enumeration", _neurons(1), 2, 9, most_weight=3),
     Case("enumeration, two neurons", "enumeration", _neurons(2), 1, 10),
     Case("enumeration, points on lines", "enumeration", _neurons(2), 2, 10, n_levels=3),

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from conftest import make_problem, solve
 from stepnet.methods.exact import Exact
 from stepnet.proof_files.checked import verify_proof
-from stepnet.proof_files.cone_files import cone_trees
+from stepnet.proof_files.cone_files import ConeTrees, cone_trees
 from stepnet.proof_files.written import write_proof
 
 
@@ -23,7 +24,8 @@ def written(tmp_path_factory):
     certificate, result = solve(problem, Exact(formulation="cones"))
     assert certificate.status == "OPTIMAL"
     folder = tmp_path_factory.mktemp("proofs") / "proof"
-    assert write_proof(folder, problem, result.network, certificate.bound) == certificate.bound
+    with patch("stepnet.proof_files.written.KINDS", (ConeTrees(),)):
+        assert write_proof(folder, problem, result.network, certificate.bound) == certificate.bound
     return problem, folder
 
 

@@ -14,7 +14,9 @@ def some(titles, n_mutants, place):
     return sum(one.honest for one in found), [failure for one in found for failure in one.failures]
 
 
-@pytest.mark.parametrize("title", ["clauses, two neurons", "trees of cones, one feature", "scorecards, two rules"])
+@pytest.mark.parametrize(
+    "title", ["clauses, two neurons", "trees of cones, one feature", "trees of branches", "scorecards, two rules"]
+)
 def test_no_false_claim_is_accepted(title, tmp_path):
     assert some([title], 15, tmp_path) == (2, [])
 
@@ -32,10 +34,12 @@ def believes(self, *args):
 
 
 NEGLIGENCE = {
-    "subsystems": ("clause_files.is_true", lambda *args: True, "clauses, one neuron"),
+    "subsystems": ("subsystem_files.is_true", lambda *args: True, "clauses, one neuron"),
     "clauses": ("clause_files._Checking._strange", lambda *args: [], "clauses, one neuron"),
     "steps": ("clause_files._Checking._steps", believes, "clauses, one neuron"),
     "leaves": ("cone_trees._Check._holds", lambda *args: True, "trees of cones, one feature"),
+    "clauses of branches": ("branch_files.check_clause", lambda *args: None, "trees of branches"),
+    "payments": ("branch_trees.TreeCheck._leaf", lambda *args: None, "trees of branches"),
     "choices": ("enumeration._Choices.refute", lambda self: None, "enumeration, two neurons"),
     "boxes": ("score_boxes._Search.go_on", lambda self, most: self.state.fill(0) or -1, "scorecards, two rules"),
     "network": ("claim.Claim._network", believes, "equal rows"),

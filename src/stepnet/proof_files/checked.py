@@ -31,9 +31,9 @@ def verify_proof(
 
     The network is checked in exact arithmetic. Rows that no neuron gets right together are checked in rational
     arithmetic, the clauses against what they must follow from, and the steps to a contradiction by propagation. If a
-    proof is small enough, the verified checker ``drup`` checks it too; otherwise a second SAT solver repeats it. A tree
-    of cones is checked cone by cone, in interval arithmetic. ``show`` is called after every check, and
-    during long ones.
+    proof is small enough, the verified checker ``drup`` checks it too; otherwise a second SAT solver repeats it. Trees
+    are checked cone by cone: those of branches in whole numbers, those of cones in interval arithmetic. ``show`` is
+    called after every check, and during long ones.
     """
     folder, budget = Path(directory), Budget(time_limit)
     if not folder.is_dir():

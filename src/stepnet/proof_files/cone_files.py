@@ -18,7 +18,7 @@ from stepnet.problem.dataset import Dataset
 from stepnet.proof_files.claim import Claim
 from stepnet.proof_files.cone_trees import Rows, Tree, check_trees
 from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task
-from stepnet.proof_files.question import CheckError, Watch
+from stepnet.proof_files.question import CheckError, Watch, without_equal_rows
 from stepnet.provers.cone_search import ConeSearch, Known
 from stepnet.provers.cones import MOST_DIMENSIONS, Cones
 from stepnet.provers.fan import middle_of, vectors_of
@@ -39,7 +39,7 @@ class ConeTrees(Kind):
     def accepts(self, task: Task) -> bool:
         question = task.question
         is_plain = question.form is None and not question.limits
-        return is_plain and question.width == 1 and task.units > _MANY * min(task.weights.integers)
+        return is_plain and question.width == 1 and is_costly(task)
 
     def write(self, task: Task, budget: Budget) -> Parts | None:
         if not Cones.kernels.is_done(budget.remaining):
@@ -63,6 +63,11 @@ class ConeTrees(Kind):
         else:
             found = f"tree of cones, of which {n_cones:,} were checked in intervals rounded outward"
             yield Check(words, True, f"{found}, with multipliers of their own ({time.monotonic() - begin:.1f} s)")
+
+
+def is_costly(task: Task) -> bool:
+    """Whether a bound takes many rows, so that clauses would be long."""
+    return task.units > _MANY * min(task.weights.integers)
 
 
 def cone_trees(
@@ -105,15 +110,7 @@ def check_file(text: str, dataset: Dataset, weights: Sequence[int], limit: int, 
     """
     trees = [_read(entry) for entry in json.loads(text)]
     points = dataset.X.tolist()
-    totals: dict[tuple[float, ...], list[int]] = {}
-    for point, code, weight in zip(points, dataset.y.tolist(), weights, strict=True):
-        totals.setdefault(tuple(point), [0, 0])[code] += weight
-    # Equal rows of both classes: the lighter class is lost, and of the heavier one counts what is left.
-    left = [
-        max(0, totals[tuple(point)][code] - totals[tuple(point)][1 - code])
-        for point, code in zip(points, dataset.y.tolist(), strict=True)
-    ]
-    lost = sum(min(pair) for pair in totals.values())
+    left, lost = without_equal_rows(dataset, weights)
     if not trees or trees[-1].target + lost <= limit:
         raise CheckError("the last tree is of a smaller target than the bound")
     signs = [1 if code else -1 for code in dataset.y.tolist()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stepnet.proof_files.branch_files import BranchTrees
 from stepnet.proof_files.clause_files import Clauses
 from stepnet.proof_files.cone_files import ConeTrees
 from stepnet.proof_files.enumeration_files import Enumeration
@@ -10,7 +11,16 @@ from stepnet.proof_files.kind import Kind
 from stepnet.proof_files.score_files import Scorecards
 from stepnet.proof_files.sum_files import Sums
 
-KINDS: tuple[Kind, ...] = (EqualRows(), ConeTrees(), Sums(), Clauses(), Enumeration(), Scorecards())
+KINDS: tuple[Kind, ...] = (
+    EqualRows(),
+    BranchTrees(is_costly=True),
+    ConeTrees(),
+    Sums(),
+    Clauses(),
+    BranchTrees(is_costly=False),
+    Enumeration(),
+    Scorecards(),
+)
 
 
 def kind_named(name: str) -> Kind:

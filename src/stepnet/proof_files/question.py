@@ -105,3 +105,16 @@ def least_loss(dataset: Dataset) -> Fraction:
     for row, code, weight in zip(dataset.X.tolist(), dataset.y.tolist(), dataset.weights.tolist(), strict=True):
         costs.setdefault(tuple(row), [Fraction(0), Fraction(0)])[code] += Fraction(weight)
     return sum((min(pair) for pair in costs.values()), Fraction(0))
+
+
+def without_equal_rows(dataset: Dataset, weights: Sequence[int]) -> tuple[list[int], int]:
+    """Weights of rows if equal ones with different classes are merged, and what these cost.
+
+    The lighter class is lost, and of the heavier one counts what is left.
+    """
+    points, codes = list(map(tuple, dataset.X.tolist())), dataset.y.tolist()
+    totals: dict[tuple[float, ...], list[int]] = {}
+    for point, code, weight in zip(points, codes, weights, strict=True):
+        totals.setdefault(point, [0, 0])[code] += weight
+    left = [max(0, totals[point][code] - totals[point][1 - code]) for point, code in zip(points, codes, strict=True)]
+    return left, sum(min(pair) for pair in totals.values())

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stepnet.model.arithmetic import Bools, Ints
+from stepnet.provers.branch_log import BranchLog
 from stepnet.provers.branch_tree import (
     BETTER,
     DONE,
     DOUBTFUL,
     FULL,
-    IS_EMPTY,
     IS_QUIET,
     LOST,
     N_CONES,
@@ -59,17 +59,27 @@ class BranchSearch:
         By earlier searches of the same rows.
     limits : sequence of Limit
         Neurons that break one of them are not of interest, either.
+    is_logged : bool
+        Whether to keep the tree and all clauses.
     """
 
     is_stuck = False
 
     def __init__(
-        self, fan: Fan, weights: Ints, target: int, learned: Learned | None = None, limits: Sequence[Limit] = ()
+        self,
+        fan: Fan,
+        weights: Ints,
+        target: int,
+        learned: Learned | None = None,
+        limits: Sequence[Limit] = (),
+        *,
+        is_logged: bool = False,
     ) -> None:
         self.fan, self.weights, self.target = fan, np.ascontiguousarray(weights, dtype=np.int64), target
         self.learned, self.limits = learned or Learned.of(fan), limits
         # The last ray is minus the sum of the others.
-        self.tree = BranchTree.of(fan.values[:-1].T, self.learned.clauses, limits)
+        self.tree = BranchTree.of(fan.values[:-1].T, self.learned.clauses, limits, is_logged=is_logged)
+        self.log = BranchLog(self.tree)
         self.is_proven = False
 
     @property
@@ -80,6 +90,7 @@ class BranchSearch:
         """Work for a moment; the rows that a better neuron gets right, if there may be one."""
         counters = self.tree.counters
         status = advance(self.tree, self.weights, self.target, OPERATIONS)
+        self.log.turn()
         self.is_proven = status == DONE
         if status == BETTER:
             right = self.fan.right_at([*self.tree.found_point.tolist(), 0.0])
@@ -124,7 +135,7 @@ class BranchSearch:
         columns = [self.fan.products[row][:-1] for row in np.flatnonzero(right)]
         basis, direction = gordan(columns, should_stop) if columns else (None, [])
         if basis is not None:
-            counters[IS_EMPTY] = 1
+            self.tree.learn(np.flatnonzero(right)[np.array(basis)], np.ones(len(basis), np.int64))
         elif direction is not None:
             self.target = min(self.target, int(counters[LOST]))
             return right

@@ -17,6 +17,8 @@ must be right, that neuron must move far; where it is wrong, it is paid for.
 
 Coordinates are floats in [-1, 1], each rounded once. A clause of as many rows as there are coordinates, plus one, is
 certain if its shares are positive beyond all rounding; others are left to rational arithmetic.
+
+What is learned and done can be logged: ``branch_log`` describes it.
 """
 
 from __future__ import annotations
@@ -33,8 +35,9 @@ from stepnet.runtime.compiling import kernel
 
 PAUSED, DONE, BETTER, DOUBTFUL, FULL = 0, 1, 2, 3, 4  # how a turn ends
 _OPEN, _PRUNED = 5, 6  # what becomes of a cone, besides BETTER and DOUBTFUL
-DEPTH, N_CONES, IS_QUIET, IS_EMPTY, LOST, N_FOUND = 0, 1, 2, 3, 4, 5  # places of the counters
-_COUNT, _NEXT = 0, 1  # of the clauses
+DEPTH, N_CONES, IS_QUIET, LOST, N_FOUND, N_LOGGED = 0, 1, 2, 3, 4, 5  # places of the counters
+CLAUSE, LEAF = -1, -2  # what begins a record of the log, unless it is a row to branch on
+_COUNT, _NEXT, _LEARNED = 0, 1, 2  # of the clauses
 _FEWEST_CLAUSES = 400  # that are kept; as many as rows if these are more
 _NEAR = 1e-14  # squared distance to 0 below which rows may be a clause
 _RIGHT = 1e-12  # value of a row that seems to be right, relative to the neuron's length
@@ -42,6 +45,7 @@ _TINY = 1e-13  # a pivot
 _ROUNDING = 2.0**-52
 _MOST = 2**62  # of a sum of weights
 _STEPS = 20  # through all columns, to find a clause
+_PAGE = 1 << 16  # of the log, besides the room for what one cone may add
 
 
 class Clauses(NamedTuple):
@@ -50,13 +54,14 @@ class Clauses(NamedTuple):
     rows: Ints
     sides: Ints
     sizes: Ints
-    counters: Ints  # how many there are, and the place of the next one
+    numbers: Ints  # in the order in which they were learned
+    counters: Ints  # how many there are, the place of the next one, and how many were ever learned
 
     @classmethod
     def of(cls, n_rows: int, n_coordinates: int) -> Clauses:
         shape = (max(_FEWEST_CLAUSES, n_rows), n_coordinates + 1)
         rows, sides = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        return cls(rows, sides, np.zeros(shape[0], np.int64), np.zeros(2, np.int64))
+        return cls(rows, sides, np.zeros(shape[0], np.int64), np.zeros(shape[0], np.int64), np.zeros(3, np.int64))
 
 
 class BranchTree(NamedTuple):
@@ -73,9 +78,12 @@ class BranchTree(NamedTuple):
     found_point: Floats  # of a turn that ends with BETTER: a neuron in coordinates
     limits: Ints  # limit, row: what a wrong row counts
     left: Ints  # of each limit, besides the rows that are wrong by choice
+    log: Ints  # records; no room if nothing is logged
 
     @classmethod
-    def of(cls, values: Floats, clauses: Clauses, limits: Sequence[Limit] = ()) -> BranchTree:
+    def of(
+        cls, values: Floats, clauses: Clauses, limits: Sequence[Limit] = (), *, is_logged: bool = False
+    ) -> BranchTree:
         m, n = values.shape
         return cls(
             np.ascontiguousarray(values),
@@ -89,6 +97,7 @@ class BranchTree(NamedTuple):
             np.zeros(n),
             np.array([one.coefficients for one in limits], np.int64).reshape(len(limits), m),
             np.array([one.most for one in limits], np.int64),
+            np.zeros(_PAGE + _record_room(m, n, len(clauses.sizes), len(limits)) if is_logged else 0, np.int64),
         )
 
     def learn(self, rows: Ints, sides: Ints) -> None:
@@ -108,6 +117,7 @@ class _Work(NamedTuple):
     n_free: Ints  # rows that pay for each clause; -1: it does not hold here
     order: Ints  # clauses, those of few rows first
     sums: Ints  # of the loss and a limit, for each row
+    paid: Ints  # numbers of the clauses that were paid for, in order; how many there are comes last
 
 
 @kernel(nogil=True, error_model="numpy")
@@ -117,17 +127,21 @@ def advance(tree: Any, weights: Any, target: int, most: int) -> int:
     work = _Work(
         np.empty((n + 1, m)), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m),
         np.empty(len(tree.clauses.sizes), np.int64), np.empty(len(tree.clauses.sizes), np.int64), np.empty(m, np.int64),
+        np.zeros(len(tree.clauses.sizes) + m + 1, np.int64),
     )  # fmt: skip
     counters, spent = tree.counters, 0
-    while spent < most:
+    room = _record_room(m, n, len(tree.clauses.sizes), len(tree.left))
+    while spent < most and (len(tree.log) == 0 or counters[N_LOGGED] + room <= len(tree.log)):
         need = target - counters[LOST]
-        is_quiet, is_empty = counters[IS_QUIET] == 1, counters[IS_EMPTY] == 1
-        counters[IS_QUIET], counters[IS_EMPTY] = 0, 0
-        answer = _PRUNED
-        if need > 0 and not is_empty and _within_limits(tree):
+        is_quiet = counters[IS_QUIET] == 1
+        counters[IS_QUIET] = 0
+        answer, account = _PRUNED, _account_by_choice(tree)
+        work.paid[-1] = 0
+        if need > 0 and account == 0:
             answer, n_asked = _bound(tree, weights, need, is_quiet, True, work, most // (_STEPS * m * n))
             for k in range(2 * len(tree.left)):
                 if answer == _OPEN and (k % 2 == 1 or _breaks(tree, k // 2, work)):
+                    account = k + 1
                     answer, n_more = _bound_limit(tree, weights, need, k, is_quiet, work, most // (_STEPS * m * n))
                     n_asked += n_more
             spent += n_asked * _STEPS * m * n
@@ -139,11 +153,31 @@ def advance(tree: Any, weights: Any, target: int, most: int) -> int:
         if answer == _OPEN and row < 0:
             return FULL
         counters[N_CONES] += 1
+        _log_cone(tree, row, account if need > 0 else 0, work)
         if row >= 0:
             _take(tree, weights, row)
         elif not _turn_back(tree, weights):
             return DONE
     return PAUSED
+
+
+@kernel(nogil=True)
+def _record_room(n_rows: int, n_coordinates: int, n_known: int, n_limits: int) -> int:
+    """What one cone logs at most: each new clause uses up a row in its account."""
+    return (1 + 2 * n_limits) * n_rows * (n_coordinates + 3) + n_known + n_rows + 4
+
+
+@kernel(nogil=True)
+def _log_cone(tree: Any, row: int, account: int, work: Any) -> None:
+    """The row to branch on, or a leaf: its account, how many clauses are paid for, and their numbers."""
+    if len(tree.log) == 0:
+        return
+    place, n_paid = tree.counters[N_LOGGED], work.paid[-1]
+    tree.log[place] = row
+    if row < 0:
+        tree.log[place], tree.log[place + 1], tree.log[place + 2] = LEAF, account, n_paid
+        tree.log[place + 3 : place + 3 + n_paid] = work.paid[:n_paid]
+    tree.counters[N_LOGGED] += 1 if row >= 0 else 3 + n_paid
 
 
 @kernel(nogil=True)
@@ -191,12 +225,12 @@ def _most_wrong(tree: Any, work: Any) -> int:
 
 
 @kernel(nogil=True)
-def _within_limits(tree: Any) -> bool:
-    """Whether the rows that are wrong by choice keep the limits."""
-    least = 0
+def _account_by_choice(tree: Any) -> int:
+    """The account of a limit that rows that are wrong by choice break; 0 if they break none."""
+    account = 0
     for k in range(len(tree.left)):
-        least = min(least, tree.left[k])
-    return bool(least == 0)
+        account = 2 * k + 1 if tree.left[k] < 0 else account
+    return account
 
 
 @kernel(nogil=True)
@@ -257,10 +291,11 @@ def _bound(tree: Any, weights: Any, need: int, is_quiet: bool, proposes: bool, w
             tree.counters[N_FOUND] = len(chosen)
             return DOUBTFUL, n_asked
         rows, sides, n_free = _sorted(tree, work.rows, chosen)
-        _learn(tree, rows, sides, len(rows))
+        number = _learn(tree, rows, sides, len(rows))
         if n_free == 0:
+            work.paid[0], work.paid[-1] = number, 1
             return _PRUNED, n_asked
-        total += _pay(tree.sides, work, rows, n_free)
+        total += _pay(tree.sides, work, rows, n_free, number)
         if total >= need:
             return _PRUNED, n_asked
         size = _leave_out_paid(work, size, n_taken)
@@ -286,6 +321,7 @@ def _pay_known(tree: Any, weights: Any, need: int, work: Any) -> int:
     """Pay for known clauses that hold in the present cone, those of few rows first; ``need`` if that is impossible."""
     clauses, sides = tree.clauses, tree.sides
     n_known = clauses.counters[_COUNT]
+    work.paid[-1] = 0
     ends = np.zeros(clauses.rows.shape[1] + 2, np.int64)
     for c in range(n_known):
         n_free = 0
@@ -296,6 +332,7 @@ def _pay_known(tree: Any, weights: Any, need: int, work: Any) -> int:
                 break
             n_free += side == 0
         if n_free == 0:
+            work.paid[0], work.paid[-1] = clauses.numbers[c], 1
             return need
         work.n_free[c] = n_free
         ends[n_free + 1] += n_free > 0
@@ -310,20 +347,22 @@ def _pay_known(tree: Any, weights: Any, need: int, work: Any) -> int:
     total = 0
     for place in range(n_here):
         c = work.order[place]
-        total += _pay(sides, work, clauses.rows[c, : clauses.sizes[c]], work.n_free[c])
+        total += _pay(sides, work, clauses.rows[c, : clauses.sizes[c]], work.n_free[c], clauses.numbers[c])
         if total >= need:
             break
     return total
 
 
 @kernel(nogil=True)
-def _pay(sides: Any, work: Any, rows: Any, n_free: int) -> int:
+def _pay(sides: Any, work: Any, rows: Any, n_free: int, number: int) -> int:
     """Pay for a clause with its rows that are not taken: as much as is left of the lightest."""
     amount = -1
     for row in rows:
         if sides[row] == 0 and (amount < 0 or work.left[row] < amount):
             amount = work.left[row]
     if amount > 0:
+        work.paid[work.paid[-1]] = number
+        work.paid[-1] += 1
         for row in rows:
             if sides[row] == 0:
                 work.left[row] -= amount
@@ -379,13 +418,22 @@ def _sorted(tree: Any, numbers: Any, chosen: Any) -> Any:
 
 
 @kernel(nogil=True)
-def _learn(tree: Any, rows: Any, sides: Any, size: int) -> None:
-    """Keep a clause in place of the oldest one."""
+def _learn(tree: Any, rows: Any, sides: Any, size: int) -> int:
+    """Keep a clause in place of the oldest one; its number."""
     clauses = tree.clauses
     place = clauses.counters[_NEXT]
     clauses.rows[place, :size], clauses.sides[place, :size], clauses.sizes[place] = rows, sides, size
     clauses.counters[_NEXT] = (place + 1) % len(clauses.sizes)
     clauses.counters[_COUNT] = max(clauses.counters[_COUNT], place + 1)
+    number = clauses.counters[_LEARNED]
+    clauses.numbers[place] = number
+    clauses.counters[_LEARNED] += 1
+    if len(tree.log):
+        begin = tree.counters[N_LOGGED]
+        tree.log[begin], tree.log[begin + 1] = CLAUSE, size
+        tree.log[begin + 2 : begin + 2 + size] = 2 * rows[:size] + (sides[:size] > 0)
+        tree.counters[N_LOGGED] += 2 + size
+    return int(number)
 
 
 @kernel(nogil=True, error_model="numpy")

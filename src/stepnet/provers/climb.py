@@ -127,7 +127,7 @@ class Climb:
         network = self.searches.network(found, self.host.must_stop)
         if network is not None:
             offer(network)
-        elif self.host.must_stop():
+        elif found is not None and self.host.must_stop():
             self.unasked = found  # the target has fallen to its loss already
 
     def _raise_bound(self, target: int) -> None:

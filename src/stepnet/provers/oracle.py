@@ -139,30 +139,32 @@ def null_vector(columns: list[list[int]], should_stop: Callable[[], bool] = lamb
     n_columns = len(columns)
     rows = [list(row) for row in zip(*columns, strict=True)]
     pivots: list[int] = []
-    done, last = 0, 1
+    free: int | None = None
+    last, common = 1, 1
     for c in range(n_columns):
         if should_stop():
             return None
+        done = len(pivots)
         pivot = next((r for r in range(done, len(rows)) if rows[r][c]), None)
         if pivot is None:
+            if free is not None:
+                return None
+            free, common = c, last
             continue
         rows[done], rows[pivot] = rows[pivot], rows[done]
-        top, lead = rows[done], rows[done][c]
-        for r in range(len(rows)):
-            if r == done:
-                continue
-            row, factor = rows[r], rows[r][c]
-            rows[r] = [(lead * a - factor * b) // last for a, b in zip(row, top, strict=True)]
+        lead, top = rows[done][c], rows[done][c + 1 :]
+        for row in rows[done + 1 :]:
+            factor = row[c]
+            row[c + 1 :] = [(lead * a - factor * b) // last for a, b in zip(row[c + 1 :], top, strict=True)]
         pivots.append(c)
-        done, last = done + 1, lead
-    free = [c for c in range(n_columns) if c not in pivots]
-    if len(free) != 1:
+        last = lead
+    if free is None:
         return None
     values = [0] * n_columns
-    values[free[0]] = last
-    for r, c in enumerate(pivots):
-        values[c] = -rows[r][free[0]]  # every pivot is ``last`` by now
-    if last < 0:
+    values[free] = common  # by Cramer's rule all others are integers then; those after it are 0
+    for r, c in reversed([(r, c) for r, c in enumerate(pivots) if c < free]):
+        values[c] = -sum(map(int.__mul__, rows[r][c + 1 :], values[c + 1 :])) // rows[r][c]
+    if common < 0:
         values = [-value for value in values]
     if any(value < 0 for value in values):
         return None
