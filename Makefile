@@ -46,7 +46,7 @@ check: setup
 
 bench: setup
 	$(BIN)/python benchmarks/claims.py
-	$(BIN)/python benchmarks/exact.py
+	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python benchmarks/breast_cancer.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/cold.py

@@ -19,7 +19,7 @@ from common import geometric_mean, make_problem, solve
 from stepnet import Exact, Prove, Search, warm_up
 from stepnet.datasets import load_breast_cancer_wisconsin, make_paper_random
 
-OPTIMA = {  # of benchmarks/exact.py: (m, d_1) -> optimum for seeds 0, 1, 2
+OPTIMA = {  # of benchmarks/programs.py: (m, d_1) -> optimum for seeds 0, 1, 2
     (20, 2): (1, 0, 1), (20, 3): (0, 0, 0), (30, 2): (3, 2, 3), (30, 3): (1, 1, 0),
 }  # fmt: skip
 

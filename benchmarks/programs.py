@@ -1,6 +1,6 @@
 """Faster than the paper: time to a proof against Theorem 2 with the same margin, solver and run.
 
-    python benchmarks/exact.py [--seconds 60] [--jobs 1]
+    python benchmarks/programs.py [--seconds 60] [--jobs 1]
 
 Random labels, n=3, m in {20, 30}, d_1 in {2, 3}, three seeds. Theorem 2 gets the same two-sided margin
 and tolerances, so that both prove the same thing; the paper's one-sided program is timed beside them
@@ -49,7 +49,7 @@ def main() -> None:
     cells = list(itertools.product((20, 30), (2, 3), range(3), METHODS))
     rows = Parallel(n_jobs=options.jobs)(delayed(one)(*cell, options.seconds) for cell in cells)
     RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "exact.csv").open("w", newline="") as file:
+    with (RESULTS / "programs.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
@@ -90,7 +90,7 @@ def plot(rows: list[dict], seconds: float) -> None:
     axes.legend()
     axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(RESULTS / "exact.png", dpi=120)
+    figure.savefig(RESULTS / "programs.png", dpi=120)
 
 
 if __name__ == "__main__":
