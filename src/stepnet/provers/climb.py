@@ -19,7 +19,7 @@ _FIRST = 0.3  # of the best loss: the first target
 _GROWTH = 0.2  # of the logarithm of the time, per row of average weight, until it is known
 _MOST_GROWTH = 100.0
 _FEWEST, _LONGER = 1000, 2  # cones of a dive without a better network: at least, and times those before
-_NEXT, _LAST = 2.0, 6.0  # times what was spent so far, for the next target, or for the last one
+_NEXT, _LAST = 2.0, 2.5  # times what was spent so far, for the next target, or for the last one
 
 
 class Search(Protocol):
