@@ -81,15 +81,18 @@ class Scoring:
     def _learn(self, run: Run) -> Card:
         run.is_learned = True
         run.announce("learning")
-        card = self._learner(run).work(lambda: run.must_stop() or run.budget.elapsed > run.last_call)
+        card = self._learner(run).work(
+            lambda: run.must_stop() or run.budget.elapsed > run.last_call, seconds=run.budget.remaining
+        )
         # The learned card is the answer even if a constant has a smaller training loss.
         run.settle(_network(run, card))
         return card
 
     def _search(self, run: Run, offered: Offered) -> None:
         run.announce("local search")
+        learner = self._learner(run)
         with run.within(_LEARN_SHARE):
-            start = self._learner(run).work(run.must_stop, _SHORT_KICKS)
+            start = learner.work(run.must_stop, _SHORT_KICKS, run.budget.remaining)
         offered(simplest(start, self.form))
         dataset, ranks = run.problem.dataset, Ranks.of(run.problem.dataset)
         units = Units.of(run.problem, dataset.total_weight)

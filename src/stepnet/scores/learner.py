@@ -9,6 +9,7 @@ likely becomes the threshold.
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from stepnet.scores.shrunken import shrunken_shares
 
 MOST_CUTS = 4  # per feature, at quantiles
 _AIMED_CUTS, _AIM = 9, 0.8  # of the ridge fit, and its part in the targets
+_AIMING_SHARE = 0.3  # of the time, for the ridge fit
 KICKS = 10
 MOST_ROWS = 20_000  # that points and cuts are learned from
 _SPARSE_CUTS, _SPARSE_ROWS = 6, 2_000  # of the sparse logistic fit
@@ -63,22 +65,23 @@ class ScoreLearner:
         n_cuts = np.array(list(map(len, cuts)), dtype=np.int64)
         return cls(form, cut_points, ranks, order, padded, n_cuts, _shares(dataset), seed)
 
-    def work(self, should_stop: Callable[[], bool], kicks: int = KICKS) -> Card:
-        """The card with the least logistic loss of the drawn-in targets that was found."""
+    def work(self, should_stop: Callable[[], bool], kicks: int = KICKS, seconds: float = math.inf) -> Card:
+        """The card with the least logistic loss of the drawn-in targets that was found; there are about ``seconds``."""
+        end = time.perf_counter() + _AIMING_SHARE * seconds
         sparse = None if should_stop() else self._sparse_start()
-        rules = replace(self, shares=self._aims(should_stop))._descended(sparse, should_stop, kicks)
+        shares = self._aims(lambda: should_stop() or time.perf_counter() > end)
+        rules = replace(self, shares=shares)._descended(sparse, should_stop, kicks)
         _, slope, offset = self._fit(rules)
         return self._card(rules, slope, offset)
 
     def _descended(self, sparse: Rules | None, should_stop: Callable[[], bool], kicks: int) -> Rules:
-        """From no rules, from a sparse fit, and after kicks."""
+        """From a sparse fit, which is a card if there is no time for more, from no rules, and after kicks."""
         rng, nothing = np.random.default_rng(self.seed), np.zeros((self.form.n_rules, 3), dtype=np.int64)
-        best, current = self.descend(nothing, should_stop)
+        best, current = self.descend(nothing if sparse is None else sparse, should_stop)
         for number in range(-(sparse is not None), kicks):
             if should_stop():
                 break
-            start = sparse if number < 0 and sparse is not None else _kicked(current, rng)
-            loss, rules = self.descend(start, should_stop)
+            loss, rules = self.descend(nothing if number < 0 else _kicked(current, rng), should_stop)
             if loss < best * (1 - _ENOUGH):
                 best, current = loss, rules
         return current
