@@ -70,7 +70,7 @@ def one(number: int, seconds: float) -> Counter[str]:
     data, found = problem.dataset, Counter({f"instances: {kind}": 1})
     layers_of, losses, proven, bounds = rational_layers, {}, {}, {}
     for name, prover in PROVERS.items():
-        if not prover.accepts(problem):
+        if not (prover.is_available() and prover.accepts(problem)):
             continue
         certificate, result = solve(problem, Exact(formulation=name), seconds, seed=number)
         found[f"{name}: proven" if certificate.status == "OPTIMAL" else f"{name}: open"] += 1

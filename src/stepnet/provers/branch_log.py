@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stepnet.model.arithmetic import Ints
-from stepnet.provers.branch_tree import CLAUSE, N_LOGGED, BranchTree
+from stepnet.provers.branch_clauses import CLAUSE, N_LOGGED
+from stepnet.provers.branch_tree import BranchTree
 
 Entry = int | tuple[int, list[int]]  # a row, or the account and the clauses of a leaf
 

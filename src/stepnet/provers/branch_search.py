@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stepnet.model.arithmetic import Bools, Ints
+from stepnet.provers.branch_clauses import Clauses
 from stepnet.provers.branch_log import BranchLog
 from stepnet.provers.branch_tree import (
     BETTER,
@@ -19,7 +20,6 @@ from stepnet.provers.branch_tree import (
     N_CONES,
     N_FOUND,
     BranchTree,
-    Clauses,
     advance,
 )  # fmt: skip
 from stepnet.provers.fan import Fan

@@ -29,39 +29,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stepnet.model.arithmetic import Bools, Floats, Ints
+from stepnet.provers.branch_clauses import N_LOGGED, Clauses, learn, pay, pay_known, sorted_clause
+from stepnet.provers.certain import is_certain
 from stepnet.provers.limits import Limit
 from stepnet.provers.nearest import nearest
 from stepnet.runtime.compiling import kernel
 
 PAUSED, DONE, BETTER, DOUBTFUL, FULL = 0, 1, 2, 3, 4  # how a turn ends
 _OPEN, _PRUNED = 5, 6  # what becomes of a cone, besides BETTER and DOUBTFUL
-DEPTH, N_CONES, IS_QUIET, LOST, N_FOUND, N_LOGGED = 0, 1, 2, 3, 4, 5  # places of the counters
-CLAUSE, LEAF = -1, -2  # what begins a record of the log, unless it is a row to branch on
-_COUNT, _NEXT, _LEARNED = 0, 1, 2  # of the clauses
-_FEWEST_CLAUSES = 400  # that are kept; as many as rows if these are more
+DEPTH, N_CONES, IS_QUIET, LOST, N_FOUND = 0, 1, 2, 3, 4  # places of the counters; N_LOGGED is the next
+LEAF = -2  # what begins a record of the log, unless it is a clause or a row to branch on
 _NEAR = 1e-14  # squared distance to 0 below which rows may be a clause
 _RIGHT = 1e-12  # value of a row that seems to be right, relative to the neuron's length
-_TINY = 1e-13  # a pivot
-_ROUNDING = 2.0**-52
 _MOST = 2**62  # of a sum of weights
 _STEPS = 20  # through all columns, to find a clause
 _PAGE = 1 << 16  # of the log, besides the room for what one cone may add
-
-
-class Clauses(NamedTuple):
-    """The latest clauses, the last index being the place in one; rows that must be wrong come first."""
-
-    rows: Ints
-    sides: Ints
-    sizes: Ints
-    numbers: Ints  # in the order in which they were learned
-    counters: Ints  # how many there are, the place of the next one, and how many were ever learned
-
-    @classmethod
-    def of(cls, n_rows: int, n_coordinates: int) -> Clauses:
-        shape = (max(_FEWEST_CLAUSES, n_rows), n_coordinates + 1)
-        rows, sides = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        return cls(rows, sides, np.zeros(shape[0], np.int64), np.zeros(shape[0], np.int64), np.zeros(3, np.int64))
 
 
 class BranchTree(NamedTuple):
@@ -103,7 +85,7 @@ class BranchTree(NamedTuple):
     def learn(self, rows: Ints, sides: Ints) -> None:
         """Keep a clause that was proven elsewhere."""
         order = np.argsort(sides, kind="stable")
-        _learn(self, rows[order], sides[order], len(rows))
+        learn(self, rows[order], sides[order], len(rows))
 
 
 class _Work(NamedTuple):
@@ -273,7 +255,7 @@ def _bound(tree: Any, weights: Any, need: int, is_quiet: bool, proposes: bool, w
     """
     work.at[:] = 0.0
     work.fewest[:] = 0
-    total = _pay_known(tree, weights, need, work)
+    total = pay_known(tree, weights, need, work)
     if total >= need:
         return _PRUNED, 0
     size, n_taken = _fill(tree, work)
@@ -283,19 +265,19 @@ def _bound(tree: Any, weights: Any, need: int, is_quiet: bool, proposes: bool, w
         distance, chosen, difference = nearest(work.columns, size, n_taken)
         if distance > _NEAR:
             break
-        if not _is_certain(tree, work, chosen):
+        if not is_certain(work.columns, chosen):
             if is_quiet:  # rational arithmetic did not prove it either
                 return _OPEN, n_asked
             for j in range(len(chosen)):
                 tree.found_rows[j] = work.rows[chosen[j]]
             tree.counters[N_FOUND] = len(chosen)
             return DOUBTFUL, n_asked
-        rows, sides, n_free = _sorted(tree, work.rows, chosen)
-        number = _learn(tree, rows, sides, len(rows))
+        rows, sides, n_free = sorted_clause(tree, work.rows, chosen)
+        number = learn(tree, rows, sides, len(rows))
         if n_free == 0:
             work.paid[0], work.paid[-1] = number, 1
             return _PRUNED, n_asked
-        total += _pay(tree.sides, work, rows, n_free, number)
+        total += pay(tree.sides, work, rows, n_free, number)
         if total >= need:
             return _PRUNED, n_asked
         size = _leave_out_paid(work, size, n_taken)
@@ -314,60 +296,6 @@ def _bound(tree: Any, weights: Any, need: int, is_quiet: bool, proposes: bool, w
         tree.found_point[:] = -difference[:-1]
         return BETTER, n_asked
     return _OPEN, n_asked
-
-
-@kernel(nogil=True)
-def _pay_known(tree: Any, weights: Any, need: int, work: Any) -> int:
-    """Pay for known clauses that hold in the present cone, those of few rows first; ``need`` if that is impossible."""
-    clauses, sides = tree.clauses, tree.sides
-    n_known = clauses.counters[_COUNT]
-    work.paid[-1] = 0
-    ends = np.zeros(clauses.rows.shape[1] + 2, np.int64)
-    for c in range(n_known):
-        n_free = 0
-        for j in range(clauses.sizes[c]):
-            side = sides[clauses.rows[c, j]]
-            if side == -clauses.sides[c, j] or (side == 0 and clauses.sides[c, j] < 0):
-                n_free = -1
-                break
-            n_free += side == 0
-        if n_free == 0:
-            work.paid[0], work.paid[-1] = clauses.numbers[c], 1
-            return need
-        work.n_free[c] = n_free
-        ends[n_free + 1] += n_free > 0
-    for f in range(1, len(ends)):
-        ends[f] += ends[f - 1]
-    n_here = ends[-1]
-    for c in range(n_known):
-        if work.n_free[c] > 0:
-            work.order[ends[work.n_free[c]]] = c
-            ends[work.n_free[c]] += 1
-    work.left[:] = weights
-    total = 0
-    for place in range(n_here):
-        c = work.order[place]
-        total += _pay(sides, work, clauses.rows[c, : clauses.sizes[c]], work.n_free[c], clauses.numbers[c])
-        if total >= need:
-            break
-    return total
-
-
-@kernel(nogil=True)
-def _pay(sides: Any, work: Any, rows: Any, n_free: int, number: int) -> int:
-    """Pay for a clause with its rows that are not taken: as much as is left of the lightest."""
-    amount = -1
-    for row in rows:
-        if sides[row] == 0 and (amount < 0 or work.left[row] < amount):
-            amount = work.left[row]
-    if amount > 0:
-        work.paid[work.paid[-1]] = number
-        work.paid[-1] += 1
-        for row in rows:
-            if sides[row] == 0:
-                work.left[row] -= amount
-                work.fewest[row] = n_free if work.fewest[row] == 0 else min(work.fewest[row], n_free)
-    return amount
 
 
 @kernel(nogil=True)
@@ -400,100 +328,3 @@ def _leave_out_paid(work: Any, size: int, n_taken: int) -> int:
                 work.columns[q, kept] = work.columns[q, c]
             kept += 1
     return kept
-
-
-@kernel(nogil=True)
-def _sorted(tree: Any, numbers: Any, chosen: Any) -> Any:
-    """The rows of a clause, with their sides, those that must be wrong first; how many are not taken."""
-    rows, sides = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
-    size, n_free = 0, 0
-    for is_wrong in (True, False):
-        for c in chosen:
-            side = tree.sides[numbers[c]]
-            if (side < 0) == is_wrong:
-                rows[size], sides[size] = numbers[c], -1 if is_wrong else 1
-                size += 1
-                n_free += side == 0
-    return rows, sides, n_free
-
-
-@kernel(nogil=True)
-def _learn(tree: Any, rows: Any, sides: Any, size: int) -> int:
-    """Keep a clause in place of the oldest one; its number."""
-    clauses = tree.clauses
-    place = clauses.counters[_NEXT]
-    clauses.rows[place, :size], clauses.sides[place, :size], clauses.sizes[place] = rows, sides, size
-    clauses.counters[_NEXT] = (place + 1) % len(clauses.sizes)
-    clauses.counters[_COUNT] = max(clauses.counters[_COUNT], place + 1)
-    number = clauses.counters[_LEARNED]
-    clauses.numbers[place] = number
-    clauses.counters[_LEARNED] += 1
-    if len(tree.log):
-        begin = tree.counters[N_LOGGED]
-        tree.log[begin], tree.log[begin + 1] = CLAUSE, size
-        tree.log[begin + 2 : begin + 2 + size] = 2 * rows[:size] + (sides[:size] > 0)
-        tree.counters[N_LOGGED] += 2 + size
-    return int(number)
-
-
-@kernel(nogil=True, error_model="numpy")
-def _is_certain(tree: Any, work: Any, chosen: Any) -> bool:
-    """Whether columns, with the last coordinate 1, surely have (0, 1) as a combination with positive shares.
-
-    R is about the inverse of the matrix B of the columns, l~ = R (0, 1). If |R B - I| <= e < 1 in the norm of row sums,
-    B has an inverse and l = inverse(B) (0, 1) differs from l~ by at most e / (1 - e) · max |l~|, since
-    l~ - l = (R B - I) l. Each coordinate of B and each product carries an error of some units of rounding.
-    """
-    n = len(work.columns)
-    if len(chosen) < n:
-        return False
-    matrix, is_strict = np.empty((n, n)), False
-    for j in range(n):
-        matrix[:, j] = work.columns[:, chosen[j]]
-        is_strict |= matrix[n - 1, j] > 0
-        matrix[n - 1, j] = 1.0
-    if not is_strict:
-        return False
-    inverse, is_found = _inverse(matrix)
-    if not is_found:
-        return False
-    error, least, largest = 0.0, np.inf, 0.0
-    for i in range(n):
-        row, size = 0.0, 0.0
-        for j in range(n):
-            entry = -1.0 if i == j else 0.0
-            for q in range(n):
-                product = inverse[i, q] * matrix[q, j]
-                entry += product
-                size += abs(product) + abs(inverse[i, q])
-            row += abs(entry)
-        error = max(error, row + (size + n) * (n + 4) * _ROUNDING)
-        least, largest = min(least, inverse[i, n - 1]), max(largest, abs(inverse[i, n - 1]))
-    return error < 0.25 and least > 2.0 * error * largest
-
-
-@kernel(nogil=True, error_model="numpy")
-def _inverse(matrix: Any) -> Any:
-    """By elimination with pivots, rounded; and whether no pivot is tiny."""
-    n = len(matrix)
-    left, right = matrix.copy(), np.eye(n)
-    for c in range(n):
-        pivot = c
-        for r in range(c + 1, n):
-            if abs(left[r, c]) > abs(left[pivot, c]):
-                pivot = r
-        if abs(left[pivot, c]) < _TINY:
-            return right, False
-        for q in range(n):
-            left[c, q], left[pivot, q] = left[pivot, q], left[c, q]
-            right[c, q], right[pivot, q] = right[pivot, q], right[c, q]
-        factor = 1.0 / left[c, c]
-        left[c] *= factor
-        right[c] *= factor
-        for r in range(n):
-            factor = left[r, c]
-            if r != c and factor != 0.0:
-                for q in range(n):
-                    left[r, q] -= factor * left[c, q]
-                    right[r, q] -= factor * right[c, q]
-    return right, True
