@@ -13,12 +13,12 @@ from collections.abc import Callable
 
 from stepnet.methods.plan import Way
 from stepnet.methods.run import Run
-from stepnet.provers.base import Prover
+from stepnet.provers.base import Prover, width_of
 
 _FIRST = 1.0  # seconds
 _LONGER = 4.0  # times as long as the turn before
 _TRIAL = 0.25  # of the time that another prover still needs, or takes
-_MOST = 0.2  # of what is left
+_MOST, _HALF = 0.2, 0.5  # of what is left
 _WORTHWHILE = 2.0  # times the longest turn so far, for one that begins again
 _OVERTIME = 3.0  # times the cost that was estimated
 
@@ -60,7 +60,9 @@ def _turn(run: Run, prover: Prover, seconds: float, expected: float, spent: floa
     """How long the next turn of a prover is; 0 if its time has not come."""
     cost = prover.seconds(run.problem)
     if math.isfinite(cost):
-        return _OVERTIME * cost if spent >= _TRIAL * cost else 0.0
+        # How long choices of sets for several neurons take is not part of the estimate.
+        longest = max(_OVERTIME * cost, _HALF * run.budget.remaining if width_of(run.problem) > 1 else 0.0)
+        return longest if spent >= _TRIAL * cost else 0.0
     if prover.resumes or math.isinf(expected):
         return seconds
     return max(_FIRST, min(_TRIAL * expected, _MOST * run.budget.remaining))
