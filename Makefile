@@ -66,6 +66,9 @@ bench: setup
 	$(BIN)/python benchmarks/frontier.py
 	$(BIN)/python benchmarks/reach.py
 	$(BIN)/python benchmarks/ways.py
+	$(BIN)/python benchmarks/many_features.py
+	$(BIN)/python benchmarks/agreement.py
+	$(BIN)/python benchmarks/noisy.py
 	$(BIN)/python benchmarks/error_limits.py
 	$(BIN)/python benchmarks/predict.py
 	$(BIN)/python benchmarks/kills.py
