@@ -185,8 +185,6 @@ def _automatic(problem: Problem, solver: str, free: Problem | None) -> Choice:
         why = "correct sets left it open" if provers else refused[name].split(". ")[0]
     if free is not None and any(prover.name == "one_neuron" for prover in provers):
         provers = [prover for prover in provers if prover.name != "sat"]  # its bounds of a single neuron are smaller
-    if any(prover.name == "branches" for prover in provers):
-        provers = [prover for prover in provers if prover.name != "cones"]  # on few tables they are as fast
     ways = _of_provers(provers, proven)
     for name in ("gates", "tight"):
         if answer := FORMULATIONS[name].accepts(problem):

@@ -6,7 +6,6 @@ branches.json   clauses, which say that rows are not right together, and the tre
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -15,7 +14,7 @@ from stepnet.certificate.verification import Check
 from stepnet.proof_files.branch_trees import Accounts, BranchProof, Entry, TreeCheck, check_clause, whole_vectors
 from stepnet.proof_files.claim import Claim, integer
 from stepnet.proof_files.cone_files import is_costly
-from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task
+from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task, outcome
 from stepnet.proof_files.question import CheckError, Question, Watch, without_equal_rows
 from stepnet.provers.branch_search import BranchSearch
 from stepnet.provers.branches import MOST_DIMENSIONS, Branches
@@ -55,20 +54,14 @@ class BranchTrees(Kind):
         return None if found is None else Parts(texts={FILE: to_text(found)})
 
     def checks(self, claim: Claim, watch: Watch) -> Iterator[Check]:
-        words, begin = "no neuron loses less", time.monotonic()
-        if claim.question.width > 1:
-            yield Check(words, False, "branches are for one neuron")
-            return
-        try:
+        def work() -> str:
+            if claim.question.width > 1:
+                raise CheckError("branches are for one neuron")
             proof = read(claim.text(FILE))
             check(proof, claim.question, watch)
-        except CheckError as error:
-            yield Check(words, False, str(error))
-        except TimeoutError:
-            yield Check(words, None, "the time is up")
-        else:
-            found = f"tree of {len(proof.entries):,} cones, {len(proof.clauses):,} clauses, in whole numbers"
-            yield Check(words, True, f"{found} ({time.monotonic() - begin:.1f} s)")
+            return f"tree of {len(proof.entries):,} cones, {len(proof.clauses):,} clauses, in whole numbers"
+
+        yield outcome("no neuron loses less", work)
 
 
 def branch_proof(question: Question, should_stop: Callable[[], bool]) -> BranchProof | int | None:

@@ -6,7 +6,6 @@ cones.json   trees; the last one is for all rows that count, the others for rows
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from stepnet.model.arithmetic import quantum
 from stepnet.problem.dataset import Dataset
 from stepnet.proof_files.claim import Claim
 from stepnet.proof_files.cone_trees import Rows, Tree, check_trees
-from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task
+from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task, outcome
 from stepnet.proof_files.question import CheckError, Watch, without_equal_rows
 from stepnet.provers.cone_search import ConeSearch, Known
 from stepnet.provers.cones import MOST_DIMENSIONS, Cones
@@ -50,19 +49,16 @@ class ConeTrees(Kind):
         return None if found is None else Parts(texts={FILE: to_text(found)})
 
     def checks(self, claim: Claim, watch: Watch) -> Iterator[Check]:
-        words, begin, question = "no neuron loses less", time.monotonic(), claim.question
-        if question.width > 1 or question.limits:
-            yield Check(words, False, "cones are for one neuron without limits on errors")
-            return
-        try:
+        question = claim.question
+
+        def work() -> str:
+            if question.width > 1 or question.limits:
+                raise CheckError("cones are for one neuron without limits on errors")
             n_cones = check_file(claim.text(FILE), claim.dataset, question.weights, question.limit, watch)
-        except CheckError as error:
-            yield Check(words, False, str(error))
-        except TimeoutError:
-            yield Check(words, None, "the time is up")
-        else:
             found = f"tree of cones, of which {n_cones:,} were checked in intervals rounded outward"
-            yield Check(words, True, f"{found}, with multipliers of their own ({time.monotonic() - begin:.1f} s)")
+            return f"{found}, with multipliers of their own"
+
+        yield outcome("no neuron loses less", work)
 
 
 def is_costly(task: Task) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +14,7 @@ from stepnet.certificate.verification import Check
 from stepnet.errors import SolverError
 from stepnet.problem.problem import Problem
 from stepnet.proof_files.claim import Claim
-from stepnet.proof_files.question import Question, Watch
+from stepnet.proof_files.question import CheckError, Question, Watch
 from stepnet.provers.pool import Pool
 from stepnet.provers.row_weights import RowWeights
 from stepnet.runtime.limits import Budget
@@ -53,6 +54,18 @@ class Parts:
 
     entries: dict[str, Any] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+
+
+def outcome(claimed: str, work: Callable[[], str]) -> Check:
+    """What becomes of a claim: ``work`` checks it and says in words how."""
+    begin = time.monotonic()
+    try:
+        done = work()
+    except CheckError as error:
+        return Check(claimed, False, str(error))
+    except TimeoutError:
+        return Check(claimed, None, "the time is up")
+    return Check(claimed, True, f"{done} ({time.monotonic() - begin:.1f} s)")
 
 
 class Kind(ABC):

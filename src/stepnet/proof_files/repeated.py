@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
 from stepnet.certificate.verification import Check
 from stepnet.proof_files.claim import Claim
-from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task
-from stepnet.proof_files.question import CheckError, LossError, Question, Watch
+from stepnet.proof_files.kind import BetterNetworkError, Kind, Parts, Task, outcome
+from stepnet.proof_files.question import LossError, Question, Watch
 from stepnet.runtime.compiling import Compiling
 from stepnet.runtime.limits import Budget
 
@@ -37,14 +36,9 @@ class Repeated(Kind):
         return Parts()
 
     def checks(self, claim: Claim, watch: Watch) -> Iterator[Check]:
-        begin = time.monotonic()
-        try:
+        def work() -> str:
             if not self.kernels.is_done(watch.budget.remaining):
                 raise TimeoutError
-            done = self.repeat(claim.question, watch)
-        except CheckError as error:
-            yield Check(self.claimed, False, str(error))
-        except TimeoutError:
-            yield Check(self.claimed, None, "the time is up")
-        else:
-            yield Check(self.claimed, True, f"{done} ({time.monotonic() - begin:.1f} s)")
+            return self.repeat(claim.question, watch)
+
+        yield outcome(self.claimed, work)

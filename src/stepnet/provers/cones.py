@@ -79,6 +79,10 @@ class Cones(Climbing):
             )
         return answer
 
+    def is_promising(self, problem: Problem) -> bool:
+        """For one neuron branches take all problems that cones take, and cones are as fast on few of them."""
+        return width_of(problem) > 1
+
     def reason(self, problem: Problem) -> str:
         what = "cones of neurons" if width_of(problem) == 1 else "pairs of cones of neurons"
         return f"with {dimension(problem.dataset, MOST_DIMENSIONS)} dimensions {what} are soon small enough"
